@@ -53,11 +53,15 @@ func (s *Service) Trim(ctx context.Context, owner memory.Owner) (forgotten int, 
 	}
 	spare := s.set.MaxMemories / 100
 	if active > s.set.MaxMemories {
-		surplus, err := s.surplus(ctx, owner, s.set.MaxMemories-spare)
+		rule, err := s.RuleFor(ctx, owner)
 		if err != nil {
 			return 0, err
 		}
-		ids, err := s.forget(ctx, owner, surplus, byBound, s.overBound)
+		surplus, err := s.surplus(ctx, owner, rule, s.set.MaxMemories-spare)
+		if err != nil {
+			return 0, err
+		}
+		ids, err := s.forget(ctx, owner, surplus, byBound, s.overBound(rule))
 		forgotten = len(ids)
 		if err != nil {
 			return forgotten, err
@@ -72,15 +76,15 @@ func (s *Service) Trim(ctx context.Context, owner memory.Owner) (forgotten int, 
 }
 
 // surplus lists the memories to forget so that only keep remain: messages first, then
-// the lowest retention, then by age and id. Pinned ones are left out.
-func (s *Service) surplus(ctx context.Context, owner memory.Owner, keep int) ([]string, error) {
+// the lowest retention by a rule, then by age and id. Pinned ones are left out.
+func (s *Service) surplus(ctx context.Context, owner memory.Owner, rule Rule, keep int) ([]string, error) {
 	var candidates []candidate
 	active, now := 0, s.now()
 	err := s.records.OwnerAges(ctx, owner, func(id string, a db.Age) error {
 		active++
 		if !a.Pinned {
 			candidates = append(candidates, candidate{
-				id: id, message: a.Type == memory.TypeMessage, retention: s.set.Retention(a, now), created: a.CreatedAt,
+				id: id, message: a.Type == memory.TypeMessage, retention: rule.Retention(a, now), created: a.CreatedAt,
 			})
 		}
 		return nil
@@ -125,9 +129,11 @@ type overBoundDetail struct {
 	Maximum   int     `json:"maximum"` // of active memories
 }
 
-// overBound is the reason to forget a memory because the user has too many.
-func (s *Service) overBound(m memory.Memory, change *history.Change) (detail any, applies bool) {
-	return overBoundDetail{change, s.set.Retention(AgeOf(m), s.now()), s.set.MaxMemories}, !m.Pinned
+// overBound returns the reason to forget a memory because the user has too many.
+func (s *Service) overBound(rule Rule) reason {
+	return func(m memory.Memory, change *history.Change) (detail any, applies bool) {
+		return overBoundDetail{change, rule.Retention(AgeOf(m), s.now()), s.set.MaxMemories}, !m.Pinned
+	}
 }
 
 // maxRooms is the number of users whose room is known; the others are counted again.

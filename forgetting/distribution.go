@@ -34,6 +34,11 @@ type Tier struct {
 // AppDistribution reads and counts the active memories of an app.
 func (s *Service) AppDistribution(ctx context.Context, appID string) (Distribution, error) {
 	c := s.newCounter()
+	if s.set.Clock == ActiveClock {
+		if err := c.readDays(ctx, s.records, appID); err != nil {
+			return Distribution{}, err
+		}
+	}
 	err := s.records.Ages(ctx, appID, c.add)
 	return c.result(), err
 }
@@ -41,7 +46,12 @@ func (s *Service) AppDistribution(ctx context.Context, appID string) (Distributi
 // UserDistribution reads and counts the active memories of a user.
 func (s *Service) UserDistribution(ctx context.Context, owner memory.Owner) (Distribution, error) {
 	c := s.newCounter()
-	err := s.records.OwnerAges(ctx, owner, func(_ string, a db.Age) error { return c.add(owner.UserID, a) })
+	rule, err := s.RuleFor(ctx, owner)
+	if err != nil {
+		return Distribution{}, err
+	}
+	c.rules[owner.UserID] = rule
+	err = s.records.OwnerAges(ctx, owner, func(_ string, a db.Age) error { return c.add(owner.UserID, a) })
 	return c.result(), err
 }
 
@@ -50,6 +60,7 @@ type counter struct {
 	Distribution
 	rule  Rule
 	at    time.Time
+	rules map[string]Rule // of users whose active days count
 	users map[string]fadedOf
 }
 
@@ -59,22 +70,42 @@ type fadedOf struct{ active, faded int }
 func (s *Service) newCounter() *counter {
 	return &counter{
 		Distribution: Distribution{Bands: make([]int, len(Bands))},
-		rule:         s.set.Rule, at: s.now(), users: map[string]fadedOf{},
+		rule:         s.set.Rule, at: s.now(), rules: map[string]Rule{}, users: map[string]fadedOf{},
 	}
 }
 
+// readDays makes the rules of all users of an app.
+func (c *counter) readDays(ctx context.Context, records db.Activity, appID string) error {
+	days := map[string]db.ActiveDays{}
+	err := records.AppActiveDays(ctx, appID, func(userID, agentID string, day int) error {
+		if days[userID] == nil {
+			days[userID] = db.ActiveDays{}
+		}
+		days[userID][agentID] = append(days[userID][agentID], day)
+		return nil
+	})
+	for userID, ofUser := range days {
+		c.rules[userID] = c.rule.During(ofUser, c.at)
+	}
+	return err
+}
+
 func (c *counter) add(userID string, a db.Age) error {
+	rule, ok := c.rules[userID]
+	if !ok {
+		rule = c.rule
+	}
 	user := c.users[userID]
 	user.active++
-	if c.rule.Faded(a, c.at) {
+	if rule.Faded(a, c.at) {
 		user.faded++
 	}
 	c.users[userID] = user
-	if Exempt(a) {
+	if rule.Keeps(a) {
 		c.Exempt++
 		return nil
 	}
-	retention := c.rule.Retention(a, c.at)
+	retention := rule.Retention(a, c.at)
 	band := 0
 	for band < len(Bands)-1 && retention >= Bands[band] {
 		band++

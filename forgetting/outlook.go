@@ -39,7 +39,7 @@ func (r Rule) Outlook(a db.Age, at time.Time) Outlook {
 	accessed := a
 	accessed.AccessCount++
 	accessed.LastAccessedAt = at
-	o := Outlook{At: at, Exempt: Exempt(a)}
+	o := Outlook{At: at, Exempt: r.Keeps(a)}
 	o.Left.FadesAt, _ = r.FadesAt(a)
 	o.Accessed.FadesAt, _ = r.FadesAt(accessed)
 	step := horizon(at, o.Left.FadesAt, o.Accessed.FadesAt) / (outlookPoints - 1)

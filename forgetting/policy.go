@@ -44,6 +44,15 @@ type Rule struct {
 	MessageAge time.Duration // of messages from which they are forgotten whatever their retention; 0: never
 
 	MaxShare float64 // of a user's active memories that one run forgets at most, 0..1
+
+	Clock      Clock         // which days count; empty: all
+	MaxAbsence time.Duration // ActiveClock: of a user who is away, after which all days count
+
+	ExcludeTypes   Types   // never fade, in addition to reflections
+	KeepTypes      Types   // never fade from KeepImportance on
+	KeepImportance float64 // 0..1
+
+	counted *counted // nil: all time counts
 }
 
 // Most is the number of memories that a run forgets at most of a user who has
@@ -66,11 +75,12 @@ const exponentialScale = 5
 //	strengthening  base^(idle hours / (24 * growth^accesses)) * (0.5 + 0.5*importance)
 //	exponential    min(1, e^(-lambda*idle days) * (1 + ln(1 + accesses)) / 5)
 //
-// A memory is idle since its last access, or since it was recorded or changed if that was later.
+// A memory is idle since its last access, or since it was recorded or changed if that was later; see Clock for the
+// hours and days that count.
 // The first is the forgetting curve of MemoryBank (Zhong et al., 2023), where
 // each recall makes a memory last longer, weighted by importance.
 func (r Rule) Retention(a db.Age, at time.Time) float64 {
-	idle := max(0, at.Sub(idleSince(a)).Hours())
+	idle := r.idle(a, at).Hours()
 	if r.Policy == Exponential {
 		return min(1, math.Exp(-r.Lambda*idle/24)*r.start(a))
 	}
@@ -104,7 +114,7 @@ const forever = 200 * 365 * 24
 // if it is not accessed again; never is true if that is centuries away or the
 // memory is exempt.
 func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
-	if Exempt(a) {
+	if r.Keeps(a) {
 		return time.Time{}, true
 	}
 	at, never = r.fadesByRetention(a)
@@ -132,7 +142,7 @@ func (r Rule) fadesByRetention(a db.Age) (at time.Time, never bool) {
 	if hours > forever {
 		return time.Time{}, true
 	}
-	at = idleSince(a).Add(time.Duration(hours * float64(time.Hour)))
+	at = r.idleFor(a, time.Duration(hours*float64(time.Hour)))
 	if oldEnough := a.CreatedAt.Add(r.MinAge); r.Policy == Exponential && at.Before(oldEnough) {
 		at = oldEnough
 	}
@@ -144,7 +154,7 @@ func (r Rule) Faded(a db.Age, at time.Time) bool {
 	if r.tooOld(a, at) {
 		return true
 	}
-	if Exempt(a) || r.Policy == Exponential && at.Sub(a.CreatedAt) < r.MinAge {
+	if r.Keeps(a) || r.Policy == Exponential && at.Sub(a.CreatedAt) < r.MinAge {
 		return false
 	}
 	return r.Retention(a, at) < r.Threshold
@@ -152,18 +162,13 @@ func (r Rule) Faded(a db.Age, at time.Time) bool {
 
 // tooOld reports whether a memory is a message that is older than messages are kept.
 func (r Rule) tooOld(a db.Age, at time.Time) bool {
-	return !Exempt(a) && a.Type == memory.TypeMessage && r.MessageAge > 0 && at.Sub(a.CreatedAt) >= r.MessageAge
-}
-
-// Exempt reports whether a memory never fades.
-func Exempt(a db.Age) bool {
-	return a.Pinned || a.Type == memory.TypeReflection
+	return !r.Keeps(a) && a.Type == memory.TypeMessage && r.MessageAge > 0 && at.Sub(a.CreatedAt) >= r.MessageAge
 }
 
 // AgeOf is what the retention of a memory is computed from.
 func AgeOf(m memory.Memory) db.Age {
 	return db.Age{
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
-		Importance: m.Importance, Type: m.Type, Pinned: m.Pinned,
+		Importance: m.Importance, Type: m.Type, Pinned: m.Pinned, AgentID: m.AgentID,
 	}
 }

@@ -15,8 +15,9 @@ import (
 // Report is what a run did, or would do.
 type Report struct {
 	At        time.Time
-	Active    int      // active memories of the user before the run
-	Due       int      // active memories that have faded
+	Active    int // active memories of the user before the run
+	Due       int // active memories that have faded
+	DueByType map[memory.Type]int
 	Stopped   string   // why the run forgets nothing although some have faded; empty if it does not stop
 	Warning   string   // why the run forgets a part only of what has faded; empty if it forgets all
 	Listed    []Listed // of the active memories before the run those that were asked for, the first to fade first
@@ -54,11 +55,15 @@ type aged struct {
 	id string
 }
 
-// Preview reports what a run at an instant would do to a user's memories by a rule, and when they will fade. It changes
-// nothing.
+// Preview reports what a run at an instant would do to a user's memories by a rule, and when they will fade,
+// if the user is active every day from now on. It changes nothing.
 func (s *Service) Preview(
 	ctx context.Context, owner memory.Owner, at time.Time, rule Rule, list Listing,
 ) (Report, error) {
+	rule, err := s.during(ctx, owner, rule, s.now())
+	if err != nil {
+		return Report{}, err
+	}
 	report, _, err := s.report(ctx, owner, at, rule, list)
 	return report, err
 }
@@ -69,11 +74,12 @@ func (s *Service) Preview(
 func (s *Service) report(
 	ctx context.Context, owner memory.Owner, at time.Time, rule Rule, list Listing,
 ) (report Report, due []candidate, err error) {
-	report.At = at
+	report.At, report.DueByType = at, map[memory.Type]int{}
 	var fading soonest
 	add := func(id string, a db.Age) error {
 		f := aged{Fading{Retention: rule.Retention(a, at), Faded: rule.Faded(a, at)}, id}
 		if f.Faded {
+			report.DueByType[a.Type]++
 			due = append(due, candidate{id: id, retention: f.Retention, created: a.CreatedAt})
 		}
 		if list.Limit > 0 {

@@ -24,6 +24,7 @@ type Records interface {
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
 	Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error
 	db.Bounds
+	db.Activity
 }
 
 // Settings of the runs; server/config holds their defaults and ranges.
@@ -51,11 +52,26 @@ func New(records Records, pusher projection.Pusher, set Settings, now func() tim
 // Rule is the configured rule.
 func (s *Service) Rule() Rule { return s.set.Rule }
 
+// RuleFor returns the configured rule with a user's active days, and as if the user were active every day from now on.
+func (s *Service) RuleFor(ctx context.Context, owner memory.Owner) (Rule, error) {
+	return s.during(ctx, owner, s.set.Rule, s.now())
+}
+
+// during returns a rule with a user's active days, if it counts them; see Rule.During.
+func (s *Service) during(ctx context.Context, owner memory.Owner, rule Rule, activeFrom time.Time) (Rule, error) {
+	if rule.Clock != ActiveClock {
+		return rule, nil
+	}
+	days, err := s.records.ActiveDays(ctx, owner)
+	return rule.During(days, activeFrom), err
+}
+
 // Due counts what a run at an instant forgets of a user.
 type Due struct {
-	Active  int // active memories
-	Faded   int // of them those that have faded by then
-	Forgets int // of them those that the run forgets: at most the rule's share of the active memories
+	Active  int                 // active memories
+	Faded   int                 // of them those that have faded by then
+	Forgets int                 // of them those that the run forgets: at most the rule's share of the active memories
+	ByType  map[memory.Type]int // how many of the faded ones have each type
 }
 
 // Due counts what a run at an instant forgets of a user, if nothing is written or recalled until then. It reads the
@@ -64,9 +80,15 @@ func (s *Service) Due(ctx context.Context, owner memory.Owner, at time.Time) (du
 	if due.Active, err = s.records.CountActive(ctx, owner); err != nil {
 		return Due{}, err
 	}
-	err = s.records.OldAges(ctx, owner, s.set.old(at), func(_ string, a db.Age) error {
-		if s.set.Faded(a, at) {
+	rule, err := s.during(ctx, owner, s.set.Rule, time.Time{})
+	if err != nil {
+		return Due{}, err
+	}
+	due.ByType = map[memory.Type]int{}
+	err = s.records.OldAges(ctx, owner, rule.old(at), func(_ string, a db.Age) error {
+		if rule.Faded(a, at) {
 			due.Faded++
+			due.ByType[a.Type]++
 		}
 		return nil
 	})
@@ -82,7 +104,11 @@ const batch = 100
 // those of the lowest retention first, or all if whole is true. The cause is
 // recorded with each event.
 func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, whole bool, list Listing) (Report, error) {
-	report, due, err := s.report(ctx, owner, s.now(), s.set.Rule, list)
+	rule, err := s.RuleFor(ctx, owner)
+	if err != nil {
+		return Report{}, err
+	}
+	report, due, err := s.report(ctx, owner, s.now(), rule, list)
 	if err != nil || report.Due == 0 {
 		return report, err
 	}
@@ -95,7 +121,7 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 	if why := report.Stopped + report.Warning; why != "" {
 		s.log.Warn("more has faded than one run forgets", zap.String("app", owner.AppID), zap.String("why", why))
 	}
-	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy)
+	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy(rule))
 	return report, err
 }
 
@@ -163,13 +189,15 @@ type tooOldDetail struct {
 	KeepDays float64 `json:"keep_days"`
 }
 
-// fadedBy is the reason to forget a memory that has faded.
-func (s *Service) fadedBy(m memory.Memory, change *history.Change) (detail any, applies bool) {
-	age := AgeOf(m)
-	if s.set.tooOld(age, s.now()) {
-		return tooOldDetail{change, s.now().Sub(m.CreatedAt).Hours() / 24, s.set.MessageAge.Hours() / 24}, true
+// fadedBy returns the reason to forget a memory that has faded by a rule.
+func (s *Service) fadedBy(rule Rule) reason {
+	return func(m memory.Memory, change *history.Change) (detail any, applies bool) {
+		age := AgeOf(m)
+		if rule.tooOld(age, s.now()) {
+			return tooOldDetail{change, s.now().Sub(m.CreatedAt).Hours() / 24, rule.MessageAge.Hours() / 24}, true
+		}
+		return fadedDetail{change, rule.Retention(age, s.now()), rule.Threshold}, rule.Faded(age, s.now())
 	}
-	return fadedDetail{change, s.set.Retention(age, s.now()), s.set.Threshold}, s.set.Faded(age, s.now())
 }
 
 // Purge deletes for good the memories that were forgotten long enough ago and

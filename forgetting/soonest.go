@@ -37,8 +37,9 @@ const (
 )
 
 // old chooses the memories that may have faded at an instant. All that have faded are among them: a memory of
-// importance 0 and as many accesses fades no later than others.
+// importance 0 and as many accesses fades no later than others, and no sooner than if all time counted.
 func (r Rule) old(at time.Time) (o db.Old) {
+	r.counted = nil
 	for accesses := range o.Idle {
 		fades, never := r.fadesByRetention(db.Age{UpdatedAt: at, LastAccessedAt: at, AccessCount: accesses})
 		switch {

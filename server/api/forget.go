@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -14,6 +15,8 @@ import (
 type Forgetter interface {
 	// Rule is the configured rule.
 	Rule() forgetting.Rule
+	// RuleFor is the configured rule with a user's active days.
+	RuleFor(ctx context.Context, owner memory.Owner) (forgetting.Rule, error)
 	Preview(ctx context.Context, owner memory.Owner, at time.Time, rule forgetting.Rule, list forgetting.Listing) (
 		forgetting.Report, error)
 	Run(ctx context.Context, owner memory.Owner, cause string, whole bool, list forgetting.Listing) (
@@ -54,21 +57,41 @@ type ruleRequest struct {
 	Lambda        *float64           `json:"lambda"`
 	MinAgeSeconds *int64             `json:"min_age_seconds"`
 	MaxShare      *float64           `json:"max_share"`
+
+	Clock             *forgetting.Clock `json:"clock"`
+	MaxAbsenceSeconds *int64            `json:"max_absence_seconds"`
+	ExcludeTypes      *[]memory.Type    `json:"exclude_types"`
+	KeepTypes         *[]memory.Type    `json:"keep_types"`
+	KeepImportance    *float64          `json:"keep_importance"`
 }
 
 // over returns the rule with the requested changes.
 func (b ruleRequest) over(rule forgetting.Rule) forgetting.Rule {
-	return forgetting.Rule{
-		Policy:    orDefault(b.Policy, rule.Policy),
-		Threshold: orDefault(b.Threshold, rule.Threshold),
-		Base:      orDefault(b.Base, rule.Base),
-		Growth:    orDefault(b.Growth, rule.Growth),
-		Lambda:    orDefault(b.Lambda, rule.Lambda),
-		MinAge:    time.Duration(orDefault(b.MinAgeSeconds, int64(rule.MinAge/time.Second))) * time.Second,
-		MaxShare:  orDefault(b.MaxShare, rule.MaxShare),
-
-		MessageAge: rule.MessageAge,
+	rule.Policy = orDefault(b.Policy, rule.Policy)
+	rule.Threshold = orDefault(b.Threshold, rule.Threshold)
+	rule.Base = orDefault(b.Base, rule.Base)
+	rule.Growth = orDefault(b.Growth, rule.Growth)
+	rule.Lambda = orDefault(b.Lambda, rule.Lambda)
+	rule.MinAge = seconds(b.MinAgeSeconds, rule.MinAge)
+	rule.MaxShare = orDefault(b.MaxShare, rule.MaxShare)
+	rule.Clock = orDefault(b.Clock, rule.Clock)
+	rule.MaxAbsence = seconds(b.MaxAbsenceSeconds, rule.MaxAbsence)
+	if b.ExcludeTypes != nil {
+		rule.ExcludeTypes = forgetting.Of(*b.ExcludeTypes)
 	}
+	if b.KeepTypes != nil {
+		rule.KeepTypes = forgetting.Of(*b.KeepTypes)
+	}
+	rule.KeepImportance = orDefault(b.KeepImportance, rule.KeepImportance)
+	return rule
+}
+
+// seconds is a duration that may be given as whole seconds.
+func seconds(given *int64, otherwise time.Duration) time.Duration {
+	if given == nil {
+		return otherwise
+	}
+	return time.Duration(*given) * time.Second
 }
 
 type ruleBody struct {
@@ -79,38 +102,48 @@ type ruleBody struct {
 	Lambda        float64           `json:"lambda"`
 	MinAgeSeconds int64             `json:"min_age_seconds"`
 	MaxShare      float64           `json:"max_share"`
+
+	Clock             forgetting.Clock `json:"clock"`
+	MaxAbsenceSeconds int64            `json:"max_absence_seconds"`
+	ExcludeTypes      []memory.Type    `json:"exclude_types"`
+	KeepTypes         []memory.Type    `json:"keep_types"`
+	KeepImportance    float64          `json:"keep_importance"`
 }
 
 func ruleOf(r forgetting.Rule) ruleBody {
 	return ruleBody{
 		Policy: r.Policy, Threshold: r.Threshold, Base: r.Base, Growth: r.Growth, Lambda: r.Lambda,
 		MinAgeSeconds: int64(r.MinAge / time.Second), MaxShare: r.MaxShare,
+		Clock: cmp.Or(r.Clock, forgetting.WallClock), MaxAbsenceSeconds: int64(r.MaxAbsence / time.Second),
+		ExcludeTypes: r.ExcludeTypes.List(), KeepTypes: r.KeepTypes.List(), KeepImportance: r.KeepImportance,
 	}
 }
 
 type forgetBody struct {
-	DryRun    bool         `json:"dry_run"`
-	At        time.Time    `json:"at"`
-	Active    int          `json:"active"`
-	Due       int          `json:"due"`
-	Stopped   string       `json:"stopped,omitempty"`
-	Warning   string       `json:"warning,omitempty"`
-	Rule      ruleBody     `json:"rule"`
-	Memories  []fadingBody `json:"memories"`
-	Forgotten []string     `json:"forgotten"`
+	DryRun    bool                `json:"dry_run"`
+	At        time.Time           `json:"at"`
+	Active    int                 `json:"active"`
+	Due       int                 `json:"due"`
+	DueByType map[memory.Type]int `json:"due_by_type"`
+	Stopped   string              `json:"stopped,omitempty"`
+	Warning   string              `json:"warning,omitempty"`
+	Rule      ruleBody            `json:"rule"`
+	Memories  []fadingBody        `json:"memories"`
+	Forgotten []string            `json:"forgotten"`
 }
 
 type fadingBody struct {
-	ID        string    `json:"id"`
-	Content   string    `json:"content"`
-	Retention float64   `json:"retention"`
-	FadesAt   time.Time `json:"fades_at,omitzero"`
-	Faded     bool      `json:"faded"`
+	ID        string      `json:"id"`
+	Content   string      `json:"content"`
+	Type      memory.Type `json:"type"`
+	Retention float64     `json:"retention"`
+	FadesAt   time.Time   `json:"fades_at,omitzero"`
+	Faded     bool        `json:"faded"`
 }
 
 func fadingOf(f forgetting.Listed) fadingBody {
 	return fadingBody{
-		ID: f.Memory.ID, Content: f.Memory.Content, Retention: f.Retention,
+		ID: f.Memory.ID, Content: f.Memory.Content, Type: f.Memory.Type, Retention: f.Retention,
 		FadesAt: memory.Instant(f.FadesAt), Faded: f.Faded,
 	}
 }
@@ -157,7 +190,8 @@ func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetReque
 	}
 	return forgetBody{
 		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due,
-		Stopped: report.Stopped, Warning: report.Warning, Rule: ruleOf(rule),
+		DueByType: report.DueByType,
+		Stopped:   report.Stopped, Warning: report.Warning, Rule: ruleOf(rule),
 		Memories: bodiesOf(report.Listed, fadingOf), Forgotten: notNil(report.Forgotten),
 	}, err
 }

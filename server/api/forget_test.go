@@ -39,6 +39,9 @@ func TestForget_PreviewsThenForgets(t *testing.T) {
 		len(dry.Forgotten) != 0 || len(dry.Memories) != 2 {
 		t.Fatalf("%+v", dry)
 	}
+	if want := map[memory.Type]int{memory.TypeFact: 1}; !reflect.DeepEqual(dry.DueByType, want) {
+		t.Errorf("due by type %v, want %v", dry.DueByType, want)
+	}
 	first, second := dry.Memories[0], dry.Memories[1]
 	if first.ID != old.ID || first.Content != "old" || !first.Faded || first.Retention >= 0.1 ||
 		!first.FadesAt.Before(noon) {
@@ -110,6 +113,12 @@ func TestForget_TriesAnotherRule(t *testing.T) {
 		{name: "policy", rule: `{"policy":"exponential"}`, due: 7, warned: true},
 		{name: "lambda", rule: `{"policy":"exponential","lambda":0.01}`},
 		{name: "minimum age", rule: `{"policy":"exponential","min_age_seconds":950400}`, due: 1}, // 11 days
+		// Active on two days of the 40, and then on ten.
+		{name: "clock", rule: `{"clock":"active","max_absence_seconds":31536000,"threshold":0.25}`},
+		{name: "absence", rule: `{"clock":"active","max_absence_seconds":864000,"threshold":0.25}`, due: 1},
+		{name: "excluded type", rule: `{"threshold":0.32,"exclude_types":["fact"]}`, due: 0},
+		{name: "kept type", rule: `{"threshold":0.32,"keep_types":["task","fact"],"keep_importance":0.1}`, due: 0},
+		{name: "kept importance", rule: `{"threshold":0.32,"keep_types":["fact"],"keep_importance":1}`, due: 7, warned: true},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			dry := fetch[forgetBody](f, 200, "POST", "/v1/forget", `{"user_id":"u",`+tenth+`,"rule":`+one.rule+`}`)
@@ -122,7 +131,8 @@ func TestForget_TriesAnotherRule(t *testing.T) {
 		`{"user_id":"u","rule":{"policy":"exponential","growth":2,"min_age_seconds":60}}`).Rule
 	if want := (ruleBody{
 		Policy: forgetting.Exponential, Threshold: 0.1, Base: 0.9, Growth: 2, Lambda: 0.1, MinAgeSeconds: 60, MaxShare: 0.2,
-	}); got != want {
+		Clock: forgetting.WallClock, ExcludeTypes: []memory.Type{}, KeepTypes: []memory.Type{},
+	}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got the rule %+v, want %+v", got, want)
 	}
 	if f.stored(old.ID).Status != memory.Active {

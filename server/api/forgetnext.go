@@ -40,6 +40,8 @@ type dueBody struct {
 	Active  int    `json:"active"`
 	Due     int    `json:"due"`
 	Forgets int    `json:"forgets"`
+
+	DueByType map[memory.Type]int `json:"due_by_type"`
 }
 
 // next counts for a page of users what the next run of forgetting forgets. Users without faded memories by then
@@ -64,7 +66,7 @@ func (h forgetNextHandlers) next(ctx context.Context, r *request) (any, error) {
 		}
 		if due.Faded > 0 {
 			body.Users = append(body.Users, dueBody{
-				UserID: u.UserID, Active: due.Active, Due: due.Faded, Forgets: due.Forgets,
+				UserID: u.UserID, Active: due.Active, Due: due.Faded, Forgets: due.Forgets, DueByType: due.ByType,
 			})
 		}
 	}

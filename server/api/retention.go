@@ -45,7 +45,10 @@ func (h forgetHandlers) outlook(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rule := h.forgetter.Rule()
+	rule, err := h.forgetter.RuleFor(ctx, m.Owner)
+	if err != nil {
+		return nil, err
+	}
 	o := rule.Outlook(forgetting.AgeOf(m), memory.Instant(h.now()))
 	return outlookBody{
 		At: o.At, Threshold: rule.Threshold, Exempt: o.Exempt,

@@ -248,6 +248,9 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold,
 			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge, MaxShare: f.MaxShare,
 			MessageAge: cfg.Messages.Keep,
+			Clock:      forgetting.Clock(f.Clock), MaxAbsence: f.MaxAbsence,
+			ExcludeTypes: forgetting.Types(f.ExcludeTypes), KeepTypes: forgetting.Types(f.KeepTypes),
+			KeepImportance: f.KeepImportance,
 		},
 		PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
 	}

@@ -272,6 +272,14 @@ type Forgetting struct {
 	MinAge     time.Duration `koanf:"min_age" default:"168h" rule:"0s..8760h"`
 	MaxShare   float64       `koanf:"max_share" default:"0.2" rule:"0..1"`
 	PurgeAfter time.Duration `koanf:"purge_after" default:"720h" rule:"0s..87600h"`
+	Clock      string        `koanf:"clock" default:"active" rule:"active|wall"`      // days of the user, or all
+	MaxAbsence time.Duration `koanf:"max_absence" default:"8760h" rule:"0s..876000h"` // after which all days count
+
+	// What never fades: memories of these types in addition to reflections, and memories of the kept types that have at
+	// least this importance.
+	ExcludeTypes   string  `koanf:"exclude_types" rule:"memory types"`
+	KeepTypes      string  `koanf:"keep_types" default:"fact,preference" rule:"memory types"`
+	KeepImportance float64 `koanf:"keep_importance" default:"0.85" rule:"0..1"`
 }
 
 // Compression condenses contexts and old memories.

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/robfig/cron/v3"
+
+	"hippocampus/internal/memory"
 )
 
 // rule is what values a setting may have.
@@ -44,8 +46,18 @@ var textRules = map[string]rule{
 		optional(isSchedule)),
 	"ranking parts": listRule("words", "vectors", "neighbours", "second_neighbours", "speaker", "date", "when",
 		"question", "lexical_floor", "contrast", "route"),
+	"memory types": listRule(memoryTypes()...),
 	"origins": textRule("origins such as https://chat.example.com, separated by commas, or nothing",
 		optional(areOrigins)),
+}
+
+// memoryTypes are the names of types, and "none", since an empty variable of the environment is ignored.
+func memoryTypes() []string {
+	names := []string{"none"}
+	for _, name := range memory.Types {
+		names = append(names, string(name))
+	}
+	return names
 }
 
 func textRule(want string, fits func(string) bool) rule {

@@ -18,6 +18,7 @@ import (
 	"hippocampus/cmd/hippocampus/exit"
 	"hippocampus/cmd/hippocampus/remote"
 	"hippocampus/cmd/hippocampus/terminal"
+	"hippocampus/forgetting"
 	"hippocampus/internal/memory"
 	"hippocampus/server/config"
 )
@@ -107,7 +108,9 @@ func (p *player) onTemporary(ctx context.Context, sources connection.Sources) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	cfg, err := config.Load(config.Sources{Flags: map[string]string{"data": folder, "log.level": "error"}})
+	cfg, err := config.Load(config.Sources{Flags: map[string]string{
+		"data": folder, "log.level": "error", "forgetting.clock": string(forgetting.WallClock),
+	}})
 	if err != nil {
 		return err
 	}

@@ -203,6 +203,12 @@ const (
 	FactStateReplaced  FactState = "replaced"
 )
 
+// Defines values for ForgettingRuleClock.
+const (
+	ForgettingRuleClockActive ForgettingRuleClock = "active"
+	ForgettingRuleClockWall   ForgettingRuleClock = "wall"
+)
+
 // Defines values for ForgettingRulePolicy.
 const (
 	ForgettingRulePolicyExponential   ForgettingRulePolicy = "exponential"
@@ -3366,6 +3372,11 @@ type FactState string
 // Example: Lisbon
 type FactValue = interface{}
 
+// FadedByType How many of the faded memories have each type; other types are left out.
+//
+// Example: {"message":2,"task":1}
+type FadedByType map[string]int
+
 // FadingMemory A memory with its retention.
 type FadingMemory struct {
 	// Content One statement, readable on its own, with at least one visible character.
@@ -3376,7 +3387,9 @@ type FadingMemory struct {
 	// Faded Whether it is under the threshold and not exempt.
 	Faded bool `json:"faded"`
 
-	// FadesAt When its retention falls under the threshold, if nothing recalls it; absent where it never does.
+	// FadesAt When its retention falls under the threshold, if the user is active every day and nothing recalls it; absent
+	// where it never does.
+	//
 	//
 	// Example: 2026-03-01T08:00:00Z
 	FadesAt *time.Time `json:"fades_at,omitempty"`
@@ -3390,6 +3403,11 @@ type FadingMemory struct {
 	//
 	// Example: 0.43
 	Retention float64 `json:"retention"`
+
+	// Type What kind of statement it is.
+	//
+	// Example: fact
+	Type MemoryType `json:"type"`
 }
 
 // Failures How often it did not.
@@ -3660,6 +3678,11 @@ type ForgettingReport struct {
 	// Example: 3
 	Due int `json:"due"`
 
+	// DueByType How many of the faded memories have each type; other types are left out.
+	//
+	// Example: {"message":2,"task":1}
+	DueByType FadedByType `json:"due_by_type"`
+
 	// Forgotten Ids of the memories that were forgotten.
 	Forgotten []ID `json:"forgotten"`
 
@@ -3685,15 +3708,42 @@ type ForgettingRule struct {
 	// Example: 0.9
 	Base *float64 `json:"base,omitempty"`
 
+	// Clock Which days count. `active`: those on which the user was active, or, for a memory of an agent, active with that
+	// agent: with a turn, a direct write, an import or a counted recall. `wall`: all days.
+	//
+	//
+	// Example: active
+	Clock *ForgettingRuleClock `json:"clock,omitempty"`
+
+	// ExcludeTypes Types of memories that never fade, in addition to reflections.
+	//
+	// Example: ["decision"]
+	ExcludeTypes []MemoryType `json:"exclude_types,omitempty"`
+
 	// Growth `strengthening`: how much longer each access makes a memory last.
 	//
 	// Example: 1.5
 	Growth *float64 `json:"growth,omitempty"`
 
+	// KeepImportance Importance from which memories of the `keep_types` never fade.
+	//
+	// Example: 0.85
+	KeepImportance *float64 `json:"keep_importance,omitempty"`
+
+	// KeepTypes Types of memories that never fade from `keep_importance` on.
+	//
+	// Example: ["fact","preference"]
+	KeepTypes []MemoryType `json:"keep_types,omitempty"`
+
 	// Lambda `exponential`: decay a day.
 	//
 	// Example: 0.1
 	Lambda *float64 `json:"lambda,omitempty"`
+
+	// MaxAbsenceSeconds `active`: absence of a user after which all days count until the user is active again.
+	//
+	// Example: 31536000
+	MaxAbsenceSeconds *int `json:"max_absence_seconds,omitempty"`
 
 	// MaxShare Share of a user's active memories that one run forgets at most.
 	//
@@ -3715,6 +3765,12 @@ type ForgettingRule struct {
 	// Example: 0.1
 	Threshold *float64 `json:"threshold,omitempty"`
 }
+
+// ForgettingRuleClock Which days count. `active`: those on which the user was active, or, for a memory of an agent, active with that
+// agent: with a turn, a direct write, an import or a counted recall. `wall`: all days.
+//
+// Example: active
+type ForgettingRuleClock string
 
 // ForgettingRulePolicy The curve by which retention falls.
 //
@@ -6962,6 +7018,11 @@ type UserForgetting struct {
 	// Example: 40
 	Due int `json:"due"`
 
+	// DueByType How many of the faded memories have each type; other types are left out.
+	//
+	// Example: {"message":2,"task":1}
+	DueByType FadedByType `json:"due_by_type"`
+
 	// Forgets Of them those that the run forgets, within `forgetting.max_share`.
 	//
 	// Example: 24
@@ -9452,13 +9513,14 @@ type ClientInterface interface {
 
 	// ForgetFadedMemoriesWithBody Forget what has faded
 	//
-	// A memory fades while nothing recalls it; when its retention falls under the server's threshold it is due to be
-	// forgotten. A dry run, the default, states the retention of each active memory and when it will fade, and changes
-	// nothing. With `dry_run: false` those that have faded are forgotten at once rather than by the schedule; each can be
-	// restored until it is purged. Pinned memories and reflections never fade. If more of a user's memories have faded
-	// than the server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says
-	// so; a share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list
-	// only the memories that a `filter` or `tags` choose. Role write.
+	// A memory fades while its user is active and nothing recalls it; when its retention falls under the server's
+	// threshold it is due to be forgotten. A dry run, the default, states the retention of each active memory and when it
+	// will fade, and changes nothing. With `dry_run: false` those that have faded are forgotten at once rather than by
+	// the schedule; each can be restored until it is purged. Pinned memories and reflections never fade, nor what a user
+	// is: memories of the rule's `keep_types` from `keep_importance` on. If more of a user's memories have faded than the
+	// server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says so; a
+	// share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list only the
+	// memories that a `filter` or `tags` choose. Role write.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9467,13 +9529,14 @@ type ClientInterface interface {
 
 	// ForgetFadedMemories Forget what has faded
 	//
-	// A memory fades while nothing recalls it; when its retention falls under the server's threshold it is due to be
-	// forgotten. A dry run, the default, states the retention of each active memory and when it will fade, and changes
-	// nothing. With `dry_run: false` those that have faded are forgotten at once rather than by the schedule; each can be
-	// restored until it is purged. Pinned memories and reflections never fade. If more of a user's memories have faded
-	// than the server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says
-	// so; a share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list
-	// only the memories that a `filter` or `tags` choose. Role write.
+	// A memory fades while its user is active and nothing recalls it; when its retention falls under the server's
+	// threshold it is due to be forgotten. A dry run, the default, states the retention of each active memory and when it
+	// will fade, and changes nothing. With `dry_run: false` those that have faded are forgotten at once rather than by
+	// the schedule; each can be restored until it is purged. Pinned memories and reflections never fade, nor what a user
+	// is: memories of the rule's `keep_types` from `keep_importance` on. If more of a user's memories have faded than the
+	// server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says so; a
+	// share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list only the
+	// memories that a `filter` or `tags` choose. Role write.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9485,7 +9548,8 @@ type ClientInterface interface {
 	// Counts, for a page of the app's users, what the next scheduled run of forgetting forgets if nothing is written or
 	// recalled until then; without a schedule, what a run forgets now. Users of whom nothing has faded by then are left
 	// out, so that a page may be shorter than `limit`, or empty, while `next_cursor` states that there is more.
-	// `POST /v1/forget` with the same `at` lists a user's memories. Role read.
+	// `POST /v1/forget` lists a user's memories, and for a later `at` as if the user were active every day until then.
+	// Role read.
 	//
 	// Corresponds with GET /v1/forget/next (the `PreviewNextForgetting` operationId).
 	PreviewNextForgetting(ctx context.Context, params *PreviewNextForgettingParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11230,13 +11294,14 @@ func (c *Client) SyncMemoryFileWithBody(ctx context.Context, params *SyncMemoryF
 
 // ForgetFadedMemoriesWithBody Forget what has faded
 //
-// A memory fades while nothing recalls it; when its retention falls under the server's threshold it is due to be
-// forgotten. A dry run, the default, states the retention of each active memory and when it will fade, and changes
-// nothing. With `dry_run: false` those that have faded are forgotten at once rather than by the schedule; each can be
-// restored until it is purged. Pinned memories and reflections never fade. If more of a user's memories have faded
-// than the server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says
-// so; a share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list
-// only the memories that a `filter` or `tags` choose. Role write.
+// A memory fades while its user is active and nothing recalls it; when its retention falls under the server's
+// threshold it is due to be forgotten. A dry run, the default, states the retention of each active memory and when it
+// will fade, and changes nothing. With `dry_run: false` those that have faded are forgotten at once rather than by
+// the schedule; each can be restored until it is purged. Pinned memories and reflections never fade, nor what a user
+// is: memories of the rule's `keep_types` from `keep_importance` on. If more of a user's memories have faded than the
+// server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says so; a
+// share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list only the
+// memories that a `filter` or `tags` choose. Role write.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11255,13 +11320,14 @@ func (c *Client) ForgetFadedMemoriesWithBody(ctx context.Context, contentType st
 
 // ForgetFadedMemories Forget what has faded
 //
-// A memory fades while nothing recalls it; when its retention falls under the server's threshold it is due to be
-// forgotten. A dry run, the default, states the retention of each active memory and when it will fade, and changes
-// nothing. With `dry_run: false` those that have faded are forgotten at once rather than by the schedule; each can be
-// restored until it is purged. Pinned memories and reflections never fade. If more of a user's memories have faded
-// than the server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says
-// so; a share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list
-// only the memories that a `filter` or `tags` choose. Role write.
+// A memory fades while its user is active and nothing recalls it; when its retention falls under the server's
+// threshold it is due to be forgotten. A dry run, the default, states the retention of each active memory and when it
+// will fade, and changes nothing. With `dry_run: false` those that have faded are forgotten at once rather than by
+// the schedule; each can be restored until it is purged. Pinned memories and reflections never fade, nor what a user
+// is: memories of the rule's `keep_types` from `keep_importance` on. If more of a user's memories have faded than the
+// server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says so; a
+// share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list only the
+// memories that a `filter` or `tags` choose. Role write.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11283,7 +11349,8 @@ func (c *Client) ForgetFadedMemories(ctx context.Context, body ForgetFadedMemori
 // Counts, for a page of the app's users, what the next scheduled run of forgetting forgets if nothing is written or
 // recalled until then; without a schedule, what a run forgets now. Users of whom nothing has faded by then are left
 // out, so that a page may be shorter than `limit`, or empty, while `next_cursor` states that there is more.
-// `POST /v1/forget` with the same `at` lists a user's memories. Role read.
+// `POST /v1/forget` lists a user's memories, and for a later `at` as if the user were active every day until then.
+// Role read.
 //
 // Corresponds with GET /v1/forget/next (the `PreviewNextForgetting` operationId).
 func (c *Client) PreviewNextForgetting(ctx context.Context, params *PreviewNextForgettingParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
