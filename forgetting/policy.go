@@ -126,6 +126,14 @@ func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
 	return at, never
 }
 
+// Lasts is how long a memory lasts without access if all time counts; never is true if it does not fade.
+func (r Rule) Lasts(kind memory.Type, importance float64) (time.Duration, bool) {
+	start := time.Unix(0, 0)
+	r.counted = nil
+	fades, never := r.FadesAt(db.Age{Type: kind, Importance: importance, CreatedAt: start, LastAccessedAt: start})
+	return fades.Sub(start), never
+}
+
 // fadesByRetention is FadesAt for a memory that is not exempt, whatever its age.
 func (r Rule) fadesByRetention(a db.Age) (at time.Time, never bool) {
 	if r.Threshold <= 0 {

@@ -51,7 +51,14 @@ var kinds = map[memory.Domain][]struct {
 			`每[天周月年晚早个]|经常|常常|天天|平时|通常`), aHabit, firm},
 		{expression(``), aFact, high},
 	},
-	memory.Social: {{expression(``), aFact, strong}},
+	memory.Social: {
+		{expression(`\b(?:my|our) (?:\w+ )?(?:wife|husband|partner|spouse|son|daughter|child|children|kids?|baby|twins|` +
+			`mother|mum|mom|father|dad|parents|brother|sister|grand\w+)\b|\bfianc|` +
+			`\b(?:married|engaged|divorced|widow(?:ed|er)?|pregnant)\b|` +
+			`我[的们]?(?:妻子|老婆|太太|丈夫|老公|爱人|伴侣|未婚[妻夫]|儿子|女儿|孩子|宝宝|双胞胎|妈妈|母亲|爸爸|父亲|父母|` +
+			`哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|外公|外婆)|结婚|已婚|订婚|离婚|怀孕`), aFact, high},
+		{expression(``), aFact, strong},
+	},
 	memory.Tasks: {
 		{expression(`\b(?:decided|chose|agreed|made up my mind|quit)\b|决定|说好|约好|想好`), aDecision, strong},
 		{expression(``), aTask, high},

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"hippocampus/forgetting"
+	"hippocampus/ingest"
+	"hippocampus/internal/memory"
 	"hippocampus/server/api"
 	"hippocampus/server/config"
 )
@@ -38,7 +41,8 @@ func printBanner(out io.Writer, cfg config.Config, use inUse, parts []api.Part, 
   embedder      %s
   scorer        %s
   router        %s
-`, url, use.database, use.vectors, use.embedder, use.scorer, use.router)
+  forgetting    %s
+`, url, use.database, use.vectors, use.embedder, use.scorer, use.router, forgettingOf(cfg))
 	if use.metrics != "" {
 		fmt.Fprintf(&text, "  metrics       http://%s/metrics, with /openapi.yaml\n", use.metrics)
 	}
@@ -63,6 +67,26 @@ Docs:    %s/docs/
 
 `, note, url, auth, sampleTurn, url, auth, sampleQuery, url)
 	_, _ = io.WriteString(out, text.String())
+}
+
+// forgettingOf says when memories fade, for people.
+func forgettingOf(cfg config.Config) string {
+	rule := forgettingSettings(cfg).Rule
+	plain := rule
+	plain.ExcludeTypes, plain.KeepTypes = "", ""
+	lasts, never := plain.Lasts(memory.TypeFact, ingest.DefaultImportance)
+	if never || cfg.Schedule.Forgetting == "" {
+		return "off"
+	}
+	days := "days"
+	if rule.Clock == forgetting.ActiveClock {
+		days = "days on which its user is active"
+	}
+	text := fmt.Sprintf("a fact that nothing recalls fades after %.0f %s", lasts.Hours()/24, days)
+	if kept := rule.KeepTypes.List(); len(kept) > 0 && rule.KeepImportance <= 1 {
+		text += fmt.Sprintf("; from an importance of %v on never", rule.KeepImportance)
+	}
+	return text
 }
 
 // effect says what this server does without a part; empty if nothing is known of it.

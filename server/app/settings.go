@@ -7,7 +7,6 @@ import (
 
 	"hippocampus/conversation/consolidation"
 	"hippocampus/conversation/session"
-	"hippocampus/db"
 	"hippocampus/forgetting"
 	"hippocampus/ingest"
 	"hippocampus/ingest/write"
@@ -267,14 +266,11 @@ func compressionSettings(cfg config.Config) compression.Settings {
 // messageAge is three quarters of the time after which a message of no importance would be forgotten, so that
 // messages are condensed before they are forgotten; at most compression.min_age.
 func messageAge(cfg config.Config) time.Duration {
-	age, start := cfg.Compression.MinAge, time.Unix(0, 0)
-	fades, never := forgettingSettings(cfg).FadesAt(db.Age{
-		Type: memory.TypeMessage, CreatedAt: start, LastAccessedAt: start,
-	})
+	lasts, never := forgettingSettings(cfg).Lasts(memory.TypeMessage, 0)
 	if never {
-		return age
+		return cfg.Compression.MinAge
 	}
-	return min(age, fades.Sub(start)*3/4)
+	return min(cfg.Compression.MinAge, lasts*3/4)
 }
 
 func condenserLimits(cfg config.Config) compression.Limits {

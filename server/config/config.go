@@ -279,7 +279,7 @@ type Forgetting struct {
 	// least this importance.
 	ExcludeTypes   string  `koanf:"exclude_types" rule:"memory types"`
 	KeepTypes      string  `koanf:"keep_types" default:"fact,preference" rule:"memory types"`
-	KeepImportance float64 `koanf:"keep_importance" default:"0.85" rule:"0..1"`
+	KeepImportance float64 `koanf:"keep_importance" default:"0.83" rule:"0..1"`
 }
 
 // Compression condenses contexts and old memories.

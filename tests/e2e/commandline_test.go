@@ -79,7 +79,7 @@ func (sh *shell) refuses(code int, text, line string) {
 // writes the transcripts again.
 func TestCommandLine_PrintsTheTranscripts(t *testing.T) {
 	t.Parallel()
-	s := start(t, "HIPPOCAMPUS_FORGETTING_CLOCK=wall") // all memories are written on one day
+	s := start(t, "HIPPOCAMPUS_FORGETTING_CLOCK=wall", "HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none")
 	sh, names := s.shell(t), []string{}
 	seed := func(name string, age time.Duration, memory object) {
 		memory["user_id"], memory["at"] = "ada", now().Add(-age).UTC().Format(time.RFC3339)

@@ -80,6 +80,8 @@ func Run(o Options) (report Report, err error) {
 		rule: forgetting.Rule{
 			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold, Base: f.Base, Growth: f.Growth, Lambda: f.Lambda,
 			MinAge: f.MinAge, MaxShare: f.MaxShare, MessageAge: cfg.Messages.Keep,
+			ExcludeTypes: forgetting.Types(f.ExcludeTypes), KeepTypes: forgetting.Types(f.KeepTypes),
+			KeepImportance: f.KeepImportance,
 		},
 	}
 	report.Turns, report.Recalled = o.Turns, o.Recalled

@@ -195,7 +195,7 @@ func (p *player) importOld(content string, at time.Time) error {
 	at = at.UTC()
 	old := wire.Memory{
 		ID: memory.NewID(), UserID: p.User, Content: content, Type: memory.TypeFact, Domain: memory.GeneralChat,
-		Tags: []string{}, Importance: 0.8, Status: memory.Active, CreatedAt: at, UpdatedAt: at, LastAccessedAt: at,
+		Tags: []string{}, Importance: 0.7, Status: memory.Active, CreatedAt: at, UpdatedAt: at, LastAccessedAt: at,
 	}
 	var lines bytes.Buffer
 	write := json.NewEncoder(&lines)

@@ -3727,7 +3727,7 @@ type ForgettingRule struct {
 
 	// KeepImportance Importance from which memories of the `keep_types` never fade.
 	//
-	// Example: 0.85
+	// Example: 0.83
 	KeepImportance *float64 `json:"keep_importance,omitempty"`
 
 	// KeepTypes Types of memories that never fade from `keep_importance` on.
@@ -9910,8 +9910,8 @@ type ClientInterface interface {
 
 	// GetMemoryRetention Show how a memory fades
 	//
-	// How its retention goes on by the server's rule if nothing accesses it, and if it is accessed now and never again. A memory
-	// that is not active is shown as if it was. Role read.
+	// How its retention goes on by the server's rule if the user is active every day from now on: if nothing accesses it,
+	// and if it is accessed now and never again. A memory that is not active is shown as if it was. Role read.
 	//
 	// Corresponds with GET /v1/memories/{id}/retention (the `GetMemoryRetention` operationId).
 	GetMemoryRetention(ctx context.Context, id MemoryID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -12081,8 +12081,8 @@ func (c *Client) RestoreMemory(ctx context.Context, id MemoryID, params *Restore
 
 // GetMemoryRetention Show how a memory fades
 //
-// How its retention goes on by the server's rule if nothing accesses it, and if it is accessed now and never again. A memory
-// that is not active is shown as if it was. Role read.
+// How its retention goes on by the server's rule if the user is active every day from now on: if nothing accesses it,
+// and if it is accessed now and never again. A memory that is not active is shown as if it was. Role read.
 //
 // Corresponds with GET /v1/memories/{id}/retention (the `GetMemoryRetention` operationId).
 func (c *Client) GetMemoryRetention(ctx context.Context, id MemoryID, reqEditors ...RequestEditorFn) (*http.Response, error) {

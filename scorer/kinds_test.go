@@ -1,0 +1,29 @@
+package scorer
+
+import (
+	"testing"
+
+	"hippocampus/internal/memory"
+)
+
+// What a user is gets the importance from which forgetting keeps it.
+func TestImportance_OfWhatAUserIs(t *testing.T) {
+	t.Parallel()
+	const kept = 0.83 // default of forgetting.keep_importance
+	for said, domain := range map[string]memory.Domain{
+		"My name is Ada.": memory.Preferences, "I am allergic to peanuts.": memory.Preferences,
+		"My daughter Mia is six.": memory.Social, "We got married in May.": memory.Social, "我女儿叫小满。": memory.Social,
+		"I work as a nurse.": memory.Profession, "I live in Porto.": memory.Lifestyle, "I have diabetes.": memory.Lifestyle,
+	} {
+		if kind, importance := kindOf(said, domain); importance < kept || kind != aFact {
+			t.Errorf("%q is a %s of importance %v", said, kind, importance)
+		}
+	}
+	for said, domain := range map[string]memory.Domain{
+		"I like green tea.": memory.Preferences, "A colleague was on the phone.": memory.Social,
+	} {
+		if _, importance := kindOf(said, domain); importance >= kept {
+			t.Errorf("%q has an importance of %v", said, importance)
+		}
+	}
+}
