@@ -55,7 +55,7 @@ var kinds = map[memory.Domain][]struct {
 		{expression(`\b(?:my|our) (?:\w+ )?(?:wife|husband|partner|spouse|son|daughter|child|children|kids?|baby|twins|` +
 			`mother|mum|mom|father|dad|parents|brother|sister|grand\w+)\b|\bfianc|` +
 			`\b(?:married|engaged|divorced|widow(?:ed|er)?|pregnant)\b|` +
-			`我[的们]?(?:妻子|老婆|太太|丈夫|老公|爱人|伴侣|未婚[妻夫]|儿子|女儿|孩子|宝宝|双胞胎|妈妈|母亲|爸爸|父亲|父母|` +
+			`我[的们]?(?:妻子|老婆|太太|丈夫|老公|先生|爱人|伴侣|未婚[妻夫]|儿子|女儿|孩子|宝宝|双胞胎|妈妈|母亲|爸爸|父亲|父母|` +
 			`哥哥|弟弟|姐姐|妹妹|爷爷|奶奶|外公|外婆)|结婚|已婚|订婚|离婚|怀孕`), aFact, high},
 		{expression(``), aFact, strong},
 	},

@@ -88,8 +88,8 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 			RETURNING m.app_id, m.user_id, m.agent_id, t.at
 		)
 		INSERT INTO active_days (app_id, user_id, agent_id, day)
-		SELECT DISTINCT app_id, user_id, unnest(ARRAY['', agent_id]), floor(extract(epoch FROM at) / 86400)::integer FROM touched
-		ORDER BY 1, 2, 3, 4 ON CONFLICT DO NOTHING`,
+		SELECT DISTINCT app_id, user_id, unnest(ARRAY['', agent_id]), floor(extract(epoch FROM at) / 86400)::integer
+		FROM touched ORDER BY 1, 2, 3, 4 ON CONFLICT DO NOTHING`,
 		column(touches, func(t db.Touch) string { return t.ID }),
 		column(touches, func(t db.Touch) string { return t.Owner.AppID }),
 		column(touches, func(t db.Touch) string { return t.Owner.UserID }),

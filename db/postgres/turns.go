@@ -46,12 +46,12 @@ const (
 		RETURNING app_id, user_id, agent_id, accepted_at, first_event
 	)`
 	// The end of each of them: in a user's transaction, which notes the active day at its commit, and else.
-	selectInserted        = ` SELECT first_event FROM stored`
-	noteAndSelectInserted = `, noted AS (
+	selectStored        = ` SELECT first_event FROM stored`
+	selectAndNote = `, noted AS (
 		INSERT INTO active_days (app_id, user_id, agent_id, day)
 		SELECT app_id, user_id, unnest(ARRAY['', agent_id]), floor(extract(epoch FROM accepted_at) / 86400)::integer
 		FROM stored ON CONFLICT DO NOTHING
-	)` + selectInserted
+	)` + selectStored
 
 	// Whatever the state of the conversation's log; if there is no conversation; and if its log is in a state.
 	insertTurnAnyhow  = insertConversation + `DO UPDATE SET` + growth + insertGrown
@@ -78,7 +78,7 @@ func (s *Store) AcceptTurn(
 		// for its commit.
 		batch := &pgx.Batch{}
 		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
-		batch.Queue(insert+noteAndSelectInserted, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })
+		batch.Queue(insert+selectAndNote, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })
 		refused := s.pool.SendBatch(ctx, batch).Close()
 		if refused == nil {
 			return accepted(t), true, nil
@@ -116,7 +116,7 @@ func (u *userTx) AcceptTurn(
 	if err != nil || known {
 		return stored, false, fault(err, "store the turn")
 	}
-	err = u.tx.QueryRow(ctx, insert+selectInserted, args...).Scan(&t.FirstEvent)
+	err = u.tx.QueryRow(ctx, insert+selectStored, args...).Scan(&t.FirstEvent)
 	if repeatsClientID(err) || log != nil && errors.Is(err, pgx.ErrNoRows) {
 		return memory.Turn{}, false, db.ErrConversationChanged
 	}

@@ -39,9 +39,10 @@ var conditions = []string{
 	"HIPPOCAMPUS_LOG_LEVEL=warn",
 	"HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=@every 1s", "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s",
 	"HIPPOCAMPUS_SCHEDULE_IDLE=@every 1s",
-	"HIPPOCAMPUS_REFLECTION_IMPORTANCE=1000",                                      // only on request
-	"HIPPOCAMPUS_FORGETTING_BASE=0.8",                                             // so that memories fade within two weeks
-	"HIPPOCAMPUS_FORGETTING_CLOCK=wall", "HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none", // and facts too
+	"HIPPOCAMPUS_REFLECTION_IMPORTANCE=1000", // only on request
+	"HIPPOCAMPUS_FORGETTING_BASE=0.8",        // so that memories fade within two weeks
+	"HIPPOCAMPUS_FORGETTING_CLOCK=wall",
+	"HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none",
 	"HIPPOCAMPUS_SESSION_EVENTS=6", // so that a talk of eight events is condensed
 }
 

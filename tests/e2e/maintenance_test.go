@@ -17,7 +17,8 @@ import (
 // and a forgotten memory leaves both stores and can be restored.
 func TestForgetting_IsPreviewedAndUndone(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
-		s := start(t, append(size.settings(t), "HIPPOCAMPUS_FORGETTING_CLOCK=wall", "HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none")...)
+		s := start(t, append(size.settings(t),
+			"HIPPOCAMPUS_FORGETTING_CLOCK=wall", "HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none")...)
 		for i := range 3 {
 			s.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("fresh note %d", i)}, 201)
 		}
