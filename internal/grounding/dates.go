@@ -50,7 +50,7 @@ const (
 	hanNumber = `[〇零一二两三四五六七八九十百千万]+`
 )
 
-// datePatterns find dates; the groups hold the parts in the order of fields. A text without any of the hints has none.
+// datePatterns find dates; the groups hold the parts in the order of fields. A text with a date has one of the hints.
 var datePatterns = []struct {
 	says   *regexp.Regexp
 	fields string // y, m, d, w

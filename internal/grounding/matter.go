@@ -65,7 +65,8 @@ func (t *Talk) isAssistants(fact string) bool {
 	return foreign >= 2 && foreign > 2*own
 }
 
-// isUnrelated reports whether a fact has no word of any line. A fact in another language than the user's may have none.
+// isUnrelated reports whether a fact has no word of any line. A fact in another language than the user's is not
+// compared.
 func (t *Talk) isUnrelated(fact string) bool {
 	words := content(fact)
 	isChinese := text.IsChinese(fact)

@@ -25,7 +25,7 @@ var (
 // noNameEnd matches the ends of nouns that are no names.
 var noNameEnd = regexp.MustCompile(`(?:ing|ness|tion|sion|ity|ment|ism|ics|ship|ance|ence|ours?)$`)
 
-// openingName returns a name with which a statement begins; "" if its first word is none.
+// openingName returns a name with which a statement begins; "" if its first word is no name.
 func openingName(statement string) string {
 	match := opens.FindStringSubmatch(statement)
 	if match == nil {
@@ -84,7 +84,7 @@ func placedNamesIn(s string) (names []string) {
 }
 
 // nameAt returns the Chinese name with which a text begins: a surname and one or two characters, before what may follow
-// a name; "" if it begins with none.
+// a name; "" if it does not begin with a name.
 func nameAt(s string) string {
 	surname := hanSurname.FindString(s)
 	if surname == "" {

@@ -10,7 +10,7 @@ import (
 // phrases is a set of words and phrases that are looked for in plain texts.
 type phrases struct {
 	latin map[string][][]string // the tokens of phrases, longest first, by the first token
-	han   *regexp.Regexp        // nil: none
+	han   *regexp.Regexp        // nil: there are no Han phrases
 }
 
 // phrasesOf returns the phrases of some lists of cues.txt.
@@ -42,7 +42,7 @@ func anyOf(texts []string) *regexp.Regexp {
 	return regexp.MustCompile(strings.Join(texts, "|"))
 }
 
-// cut returns tokens and Han text without the phrases, of which it counts how many there were. A phrase of Han
+// cut returns tokens and Han text without the phrases, and the number of phrases that it cut out. A phrase of Han
 // characters leaves a text in its place.
 func (p phrases) cut(tokens []string, han, instead string) (restTokens []string, restHan string, count int) {
 	for i := 0; i < len(tokens); {
@@ -74,7 +74,7 @@ func (p phrases) has(tokens []string, han string) bool {
 	return p.han != nil && han != "" && p.han.MatchString(han)
 }
 
-// at returns how many tokens the phrase has with which a text begins; 0: it begins with none.
+// at returns how many tokens the phrase has with which a text begins; 0: it does not begin with a phrase.
 func (p phrases) at(tokens []string) int {
 	for _, phrase := range p.latin[tokens[0]] {
 		if len(phrase) <= len(tokens) && slices.Equal(phrase, tokens[:len(phrase)]) {
@@ -84,7 +84,7 @@ func (p phrases) at(tokens []string) int {
 	return 0
 }
 
-// tokensOf splits a plain text into its Latin words, of which "n't" is one and each part around another apostrophe.
+// tokensOf splits a plain text into its Latin words, with "n't" as a word. Other apostrophes divide words.
 func tokensOf(said string) (tokens []string) {
 	start := -1
 	for i := 0; i <= len(said); {

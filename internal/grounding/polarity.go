@@ -75,7 +75,7 @@ func content(s string) (lexemes []string) {
 	return lexemes
 }
 
-// contradicted returns the words of the user that say the opposite of a fact; "" if there are none, or if other words
+// contradicted returns the words of the user that say the opposite of a fact; "" if no words do, or if other words
 // of the user state it.
 func (t *Talk) contradicted(fact string) string {
 	clauses := clausesOf(fact)
