@@ -19,8 +19,8 @@ var (
 // takenSentences are those at the end of what the assistant says to which a reply consents.
 const takenSentences = 4
 
-// taken returns the part of the assistant's words that a reply makes the user's own, and what a "yes" or "no" makes of a
-// question in it.
+// taken returns the part of the assistant's words that a reply makes the user's own, and what a "yes" or "no" makes of
+// a question in it.
 func taken(said, reply string) (agreed string, answered []clause) {
 	sentences := text.Sentences(said)
 	sentences = sentences[max(0, len(sentences)-takenSentences):]
@@ -95,8 +95,8 @@ func consents(reply string) bool {
 
 // saysYes reports whether a Chinese clause begins with a phrase of consent, or is one of one character.
 func saysYes(han string) bool {
-	at := consent.han.FindStringIndex(han)
-	return at != nil && at[0] == 0 && (at[1] > len("对") && utf8.RuneCountInString(han[:at[1]]) > 1 || at[1] == len(han))
+	yes := consent.han.FindString(han)
+	return yes != "" && strings.HasPrefix(han, yes) && (utf8.RuneCountInString(yes) > 1 || yes == han)
 }
 
 // turnsDown reports whether a reply asks for something else.

@@ -162,7 +162,8 @@ var relatives = []struct {
 	says   *regexp.Regexp
 	within time.Duration
 }{
-	{regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|last (?:night|evening)|this (?:morning|afternoon|evening))\b|` +
+	{regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|last (?:night|evening)|` +
+		`this (?:morning|afternoon|evening))\b|` +
 		`[昨今明][天晚早日]|[前后]天|刚才`), 3 * day},
 	{regexp.MustCompile(`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]`), 14 * day},
 	{regexp.MustCompile(`\bweeks?\b|[周星][前后期]|[上下本这]个?(?:周|星期)`), 70 * day},

@@ -77,7 +77,7 @@ func placedNamesIn(s string) (names []string) {
 			names = append(names, name)
 		}
 	}
-	if match := ofUser.FindStringSubmatch(s); match != nil && !strings.Contains(match[1], "的") {
+	if match := ofUser.FindStringSubmatch(s); len(match) > 1 && !strings.Contains(match[1], "的") {
 		names = append(names, match[1])
 	}
 	return names

@@ -28,8 +28,8 @@ type term struct {
 	isFound bool     // a conclusion may find it in what was said
 }
 
-// terms are those of relatives.txt, conditions.txt, occupations.txt and traits.txt: the Latin ones by their first lexeme, and the Han
-// ones, each longest first.
+// terms are those of relatives.txt, conditions.txt, occupations.txt and traits.txt: the Latin ones by their first
+// lexeme, and the Han ones, each longest first.
 var terms = func() (t struct {
 	latin map[string][]term
 	han   []term
