@@ -68,7 +68,7 @@ func (s *server) alter(statement string) {
 func TestForgetting_KeepsTurnsOfThePast(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		settings := size.settings(t)
-		s := start(t, append(settings, "HIPPOCAMPUS_MESSAGES_ENABLED=false")...)
+		s := start(t, append(settings, "HIPPOCAMPUS_MESSAGES_ENABLED=false", "HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none")...)
 		lastYear := now().AddDate(-1, 0, 0)
 		say := func(said string, at time.Time) {
 			s.call("POST", "/v1/turns", object{
