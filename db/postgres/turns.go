@@ -46,7 +46,7 @@ const (
 		RETURNING app_id, user_id, agent_id, accepted_at, first_event
 	)`
 	// The end of each of them: in a user's transaction, which notes the active day at its commit, and else.
-	selectStored        = ` SELECT first_event FROM stored`
+	selectStored  = ` SELECT first_event FROM stored`
 	selectAndNote = `, noted AS (
 		INSERT INTO active_days (app_id, user_id, agent_id, day)
 		SELECT app_id, user_id, unnest(ARRAY['', agent_id]), floor(extract(epoch FROM accepted_at) / 86400)::integer
