@@ -817,7 +817,7 @@ type Candidate struct {
 	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-	// was refused.
+	// was refused, or the user has not said it (the reason begins with `not said`).
 	//
 	//
 	// Example: kept
@@ -839,7 +839,7 @@ type CandidateCount struct {
 	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-	// was refused.
+	// was refused, or the user has not said it (the reason begins with `not said`).
 	//
 	//
 	// Example: kept
@@ -4542,7 +4542,7 @@ type MemoryBatchResult struct {
 	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-	// was refused.
+	// was refused, or the user has not said it (the reason begins with `not said`).
 	//
 	//
 	// Example: kept
@@ -5351,7 +5351,7 @@ type PromotionResult struct {
 	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-	// was refused.
+	// was refused, or the user has not said it (the reason begins with `not said`).
 	//
 	//
 	// Example: kept
@@ -6923,7 +6923,7 @@ type TurnCandidate struct {
 	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-	// was refused.
+	// was refused, or the user has not said it (the reason begins with `not said`).
 	//
 	//
 	// Example: kept
@@ -7124,7 +7124,7 @@ type UserSummary struct {
 // Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 // `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 // it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-// was refused.
+// was refused, or the user has not said it (the reason begins with `not said`).
 //
 // Example: kept
 type Verdict string
@@ -7606,7 +7606,7 @@ type WrittenMemory struct {
 	// Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 	// `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 	// it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-	// was refused.
+	// was refused, or the user has not said it (the reason begins with `not said`).
 	//
 	//
 	// Example: kept

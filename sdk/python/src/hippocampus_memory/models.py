@@ -801,16 +801,25 @@ no space), which is how it is compared and answered.
 """
 
 
+FadedByType = TypeAliasType("FadedByType", dict[str, int])
+"""How many of the faded memories have each type; other types are left out."""
+
+
 class FadingMemory(Model):
     """A memory with its retention."""
 
     id: ID
     content: Content
+    type: MemoryType
     retention: float
     """How much of it is left at that time."""
 
     fades_at: AwareDatetime | None = None
-    """When its retention falls under the threshold, if nothing recalls it; absent where it never does."""
+    """
+    When its retention falls under the threshold, if the user is active every day and nothing recalls it; absent
+    where it never does.
+
+    """
 
     faded: bool
     """Whether it is under the threshold and not exempt."""
@@ -934,6 +943,7 @@ class ForgettingReport(Model):
     due: int
     """Of them those that have faded."""
 
+    due_by_type: FadedByType
     stopped: str | None = None
     """Why nothing is forgotten although something has faded; absent where that is not so."""
 
@@ -975,6 +985,25 @@ class ForgettingRule(Model):
 
     max_share: float | None = None
     """Share of a user's active memories that one run forgets at most."""
+
+    clock: Literal["active", "wall"] | str | None = None
+    """
+    Which days count. `active`: those on which the user was active, or, for a memory of an agent, active with that
+    agent: with a turn, a direct write, an import or a counted recall. `wall`: all days.
+
+    """
+
+    max_absence_seconds: int | None = None
+    """`active`: absence of a user after which all days count until the user is active again."""
+
+    exclude_types: list[MemoryType] | None = None
+    """Types of memories that never fade, in addition to reflections."""
+
+    keep_types: list[MemoryType] | None = None
+    """Types of memories that never fade from `keep_importance` on."""
+
+    keep_importance: float | None = None
+    """Importance from which memories of the `keep_types` never fade."""
 
 
 class Health(Model):
@@ -2456,6 +2485,8 @@ class UserForgetting(Model):
     forgets: int
     """Of them those that the run forgets, within `forgetting.max_share`."""
 
+    due_by_type: FadedByType
+
 
 class UserHoldings(Model):
     """What is kept of a user."""
@@ -2510,7 +2541,7 @@ Verdict = TypeAliasType("Verdict", Literal["kept", "below_threshold", "duplicate
 `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-was refused.
+was refused, or the user has not said it (the reason begins with `not said`).
 
 """
 

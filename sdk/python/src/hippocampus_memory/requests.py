@@ -864,6 +864,11 @@ ForgettingRule = TypedDict(
         "lambda": NotRequired[float],
         "min_age_seconds": NotRequired[int],
         "max_share": NotRequired[float],
+        "clock": NotRequired[Literal["active", "wall"] | str],
+        "max_absence_seconds": NotRequired[int],
+        "exclude_types": NotRequired[list["MemoryType"]],
+        "keep_types": NotRequired[list["MemoryType"]],
+        "keep_importance": NotRequired[float],
     },
 )
 
@@ -1774,7 +1779,7 @@ Verdict: TypeAlias = Literal["kept", "below_threshold", "duplicate", "merged", "
 `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
 `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
 it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-was refused.
+was refused, or the user has not said it (the reason begins with `not said`).
 
 """
 

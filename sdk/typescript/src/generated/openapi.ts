@@ -435,8 +435,8 @@ export interface paths {
         };
         /**
          * Show how a memory fades
-         * @description How its retention goes on by the server's rule if nothing accesses it, and if it is accessed now and never again. A memory
-         *     that is not active is shown as if it was. Role read.
+         * @description How its retention goes on by the server's rule if the user is active every day from now on: if nothing accesses it,
+         *     and if it is accessed now and never again. A memory that is not active is shown as if it was. Role read.
          */
         get: operations["getMemoryRetention"];
         put?: never;
@@ -1058,13 +1058,14 @@ export interface paths {
         put?: never;
         /**
          * Forget what has faded
-         * @description A memory fades while nothing recalls it; when its retention falls under the server's threshold it is due to be
-         *     forgotten. A dry run, the default, states the retention of each active memory and when it will fade, and changes
-         *     nothing. With `dry_run: false` those that have faded are forgotten at once rather than by the schedule; each can be
-         *     restored until it is purged. Pinned memories and reflections never fade. If more of a user's memories have faded
-         *     than the server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says
-         *     so; a share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list
-         *     only the memories that a `filter` or `tags` choose. Role write.
+         * @description A memory fades while its user is active and nothing recalls it; when its retention falls under the server's
+         *     threshold it is due to be forgotten. A dry run, the default, states the retention of each active memory and when it
+         *     will fade, and changes nothing. With `dry_run: false` those that have faded are forgotten at once rather than by
+         *     the schedule; each can be restored until it is purged. Pinned memories and reflections never fade, nor what a user
+         *     is: memories of the rule's `keep_types` from `keep_importance` on. If more of a user's memories have faded than the
+         *     server's `forgetting.max_share`, a run forgets that share, the lowest retention first, and `warning` says so; a
+         *     share of 0 forgets nothing. `whole` forgets all that has faded. A dry run can try another `rule`, and list only the
+         *     memories that a `filter` or `tags` choose. Role write.
          */
         post: operations["forgetFadedMemories"];
         delete?: never;
@@ -1085,7 +1086,8 @@ export interface paths {
          * @description Counts, for a page of the app's users, what the next scheduled run of forgetting forgets if nothing is written or
          *     recalled until then; without a schedule, what a run forgets now. Users of whom nothing has faded by then are left
          *     out, so that a page may be shorter than `limit`, or empty, while `next_cursor` states that there is more.
-         *     `POST /v1/forget` with the same `at` lists a user's memories. Role read.
+         *     `POST /v1/forget` lists a user's memories, and for a later `at` as if the user were active every day until then.
+         *     Role read.
          */
         get: operations["previewNextForgetting"];
         put?: never;
@@ -1925,7 +1927,7 @@ export interface components {
          * @description `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
          *     `duplicate`: an active memory states it word for word. `merged`: near enough to an active memory to be one with
          *     it. `echo`: repeats memories that a recent recall returned. `invalid`: the scorer's answer, or this part of it,
-         *     was refused.
+         *     was refused, or the user has not said it (the reason begins with `not said`).
          * @example kept
          * @enum {string}
          */
@@ -5189,6 +5191,7 @@ export interface components {
              * @example 3
              */
             due: number;
+            due_by_type: components["schemas"]["FadedByType"];
             /** @description Why nothing is forgotten although something has faded; absent where that is not so. */
             stopped?: string;
             /** @description Why a run forgets a part only of what has faded; absent where it forgets all. */
@@ -5229,6 +5232,17 @@ export interface components {
              * @example 24
              */
             forgets: number;
+            due_by_type: components["schemas"]["FadedByType"];
+        };
+        /**
+         * @description How many of the faded memories have each type; other types are left out.
+         * @example {
+         *       "message": 2,
+         *       "task": 1
+         *     }
+         */
+        FadedByType: {
+            [key: string]: number;
         };
         /**
          * @description By what memories fade, as in the settings `forgetting.*`. A request may give a part of it, with a dry run only; the
@@ -5271,11 +5285,44 @@ export interface components {
              * @example 0.2
              */
             max_share?: number;
+            /**
+             * @description Which days count. `active`: those on which the user was active, or, for a memory of an agent, active with that
+             *     agent: with a turn, a direct write, an import or a counted recall. `wall`: all days.
+             * @example active
+             * @enum {string}
+             */
+            clock?: "active" | "wall";
+            /**
+             * @description `active`: absence of a user after which all days count until the user is active again.
+             * @example 31536000
+             */
+            max_absence_seconds?: number;
+            /**
+             * @description Types of memories that never fade, in addition to reflections.
+             * @example [
+             *       "decision"
+             *     ]
+             */
+            exclude_types?: components["schemas"]["MemoryType"][];
+            /**
+             * @description Types of memories that never fade from `keep_importance` on.
+             * @example [
+             *       "fact",
+             *       "preference"
+             *     ]
+             */
+            keep_types?: components["schemas"]["MemoryType"][];
+            /**
+             * @description Importance from which memories of the `keep_types` never fade.
+             * @example 0.83
+             */
+            keep_importance?: number;
         };
         /** @description A memory with its retention. */
         FadingMemory: {
             id: components["schemas"]["ID"];
             content: components["schemas"]["Content"];
+            type: components["schemas"]["MemoryType"];
             /**
              * @description How much of it is left at that time.
              * @example 0.43
@@ -5283,7 +5330,8 @@ export interface components {
             retention: number;
             /**
              * Format: date-time
-             * @description When its retention falls under the threshold, if nothing recalls it; absent where it never does.
+             * @description When its retention falls under the threshold, if the user is active every day and nothing recalls it; absent
+             *     where it never does.
              * @example 2026-03-01T08:00:00Z
              */
             fades_at?: string;
