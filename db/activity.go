@@ -11,7 +11,7 @@ import (
 // Activity lists the days on which users were active. A day is noted with the first of these that happens on it:
 // a turn is accepted, a client writes or imports memories, or a recall is counted as an access.
 type Activity interface {
-	// ActiveDays lists the owner's active days; empty if none is noted.
+	// ActiveDays lists the owner's active days; empty if no day is noted.
 	ActiveDays(ctx context.Context, owner memory.Owner) (ActiveDays, error)
 	// AppActiveDays calls f with each active day of each user of an app, in the order of an ActiveDays of each user,
 	// until f returns an error.

@@ -103,7 +103,7 @@ func TestDuring_CountsTheDaysOfTheAgent(t *testing.T) {
 	}
 }
 
-// A user of whom no day is known forgets by the calendar, and so does everyone by the wall clock.
+// A user of whom no day is known forgets by the calendar, and so does each user by the wall clock.
 func TestDuring_CountsAllTimeWithoutActiveDays(t *testing.T) {
 	t.Parallel()
 	wall := byActiveDays

@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Types are names of memory types, separated by commas; empty or "none": no type.
+// Types are names of memory types, separated by commas; empty, or the word that the settings have for it: no type.
 type Types string
 
 // Of joins names of memory types.

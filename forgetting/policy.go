@@ -46,7 +46,7 @@ type Rule struct {
 	MaxShare float64 // of a user's active memories that one run forgets at most, 0..1
 
 	Clock      Clock         // which days count; empty: all
-	MaxAbsence time.Duration // ActiveClock: of a user who is away, after which all days count
+	MaxAbsence time.Duration // ActiveClock: absence of a user after which all days count
 
 	ExcludeTypes   Types   // never fade, in addition to reflections
 	KeepTypes      Types   // never fade from KeepImportance on
