@@ -24,9 +24,9 @@ var Clocks = []Clock{ActiveClock, WallClock}
 // aDay is the length of a day.
 const aDay = 24 * time.Hour
 
-// During returns the rule with the active days of a user, if it counts them. All time after activeFrom counts, as if the
-// user were active every day from then on; if it is zero, the active days alone decide. Without active days, all time
-// counts.
+// During returns the rule with the active days of a user, if it counts them. All time after activeFrom counts, as if
+// the user were active every day from then on; if it is zero, the active days alone decide. Without active days, all
+// time counts.
 func (r Rule) During(days db.ActiveDays, activeFrom time.Time) Rule {
 	r.counted = nil
 	if r.Clock != ActiveClock || len(days[""]) == 0 {

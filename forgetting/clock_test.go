@@ -103,7 +103,7 @@ func TestDuring_CountsTheDaysOfTheAgent(t *testing.T) {
 	}
 }
 
-// A user of whom no day is known forgets by the calendar, and so does each user by the wall clock.
+// The calendar counts for a user without a known active day, and for every user by the wall clock.
 func TestDuring_CountsAllTimeWithoutActiveDays(t *testing.T) {
 	t.Parallel()
 	wall := byActiveDays

@@ -13,7 +13,7 @@ import (
 // through turns by defaults, see docs/decisions/0043-replies.md.
 const maxReply = 30
 
-// lastSpoken returns the last of messages that the user or the assistant says; zero if there is none.
+// lastSpoken returns the last message of the user or the assistant; a zero message if they say nothing.
 func lastSpoken(messages []memory.Message) memory.Message {
 	for _, m := range slices.Backward(messages) {
 		if isSpoken(m) {

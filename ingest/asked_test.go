@@ -136,7 +136,7 @@ func TestForget_TakesQuestionsFromTheirAnswers(t *testing.T) {
 	}
 }
 
-// An edited question is forgotten as it was asked, too, and a pinned answer is kept without it.
+// Forgetting an edited question takes its original words from the answer, which stays if it is pinned.
 func TestForget_TakesEditedQuestionsFromTheirAnswers(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)

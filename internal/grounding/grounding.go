@@ -32,10 +32,10 @@ func Texts(texts ...string) []Source {
 	return sources
 }
 
-// Invented returns the names, places, numbers and dates of a statement that occur in none of its sources, as the
-// statement has them, without repeats; nil if there are none. "five", "5" and "五" are one number, "Germany", "German"
-// and "德国" one place. A number up to the number of sources, or 2, may be a count and is accepted, as are dates that a
-// relative date of a source ("yesterday", "two years ago") may mean, given when the source was said.
+// Invented returns the names, places, numbers and dates of a statement that its sources lack, each once and as written
+// in the statement; nil if they have all. "five", "5" and "五" are one number, "Germany", "German" and "德国" one place.
+// A number up to the number of sources, or 2, may be a count and is accepted, as are dates that a relative date of a
+// source ("yesterday", "two years ago") may mean, given when the source was said.
 func Invented(statement string, sources ...Source) []string {
 	return Read(sources...).Invented(statement)
 }

@@ -49,8 +49,8 @@ func ReadTalk(lines ...Line) *Talk {
 	return t
 }
 
-// Unsaid returns why a fact is not the user's: its terms that nobody or only the assistant says, as in
-// `"Kyoto", "1931"`, or the user's opposite words; "" if the talk states the fact.
+// Unsaid returns why a fact is not the user's, such as `"Kyoto", "1931"` for terms that are missing, or the words with
+// which the user says the opposite; "" if the talk states the fact.
 func (t *Talk) Unsaid(fact string) string {
 	if missing := t.all.missing(fact); len(missing) > 0 {
 		return quoted(missing)
