@@ -3,7 +3,7 @@ export const en = {
   bands: "Active memories by retention",
   bandsOf: (user: string) => `Active memories of ${user} by retention`,
   band: (from: string, to: string, memories: string) => `${from} to ${to}: ${memories} memories`,
-  exempt: (memories: string) => `Pinned memories and reflections, which never fade: ${memories}.`,
+  exempt: (memories: string) => `Memories that never fade (pinned, reflections, kept types): ${memories}.`,
   overShare: (users: string) => `Users with more faded memories than one run forgets: ${users}.`,
   next: "What the next run forgets",
   nextAt: (at: string) => `The next run is on ${at}.`,

@@ -5,7 +5,7 @@ export const zh: Texts = {
   bands: "有效记忆按保持度分布",
   bandsOf: (user) => `${user} 的有效记忆按保持度分布`,
   band: (from, to, memories) => `${from} 到 ${to}：${memories} 条记忆`,
-  exempt: (memories) => `${memories} 条永不衰退：已固定或为反思。`,
+  exempt: (memories) => `${memories} 条永不衰退：已固定、为反思，或属于保留的类型。`,
   overShare: (users) => `${users} 个用户的已衰退记忆超过一次运行可遗忘的数量。`,
   next: "下次运行将遗忘什么",
   nextAt: (at) => `下次运行时间：${at}。`,

@@ -81,7 +81,7 @@ export const en = {
   fades: "Fades",
   fadesIfAccessed: "Fades if accessed now",
   never: "never",
-  exempt: "It is pinned or a reflection, so it never fades. The curve shows what it would do otherwise.",
+  exempt: "It is pinned, a reflection, or of a kept type, so it never fades. The curve shows what it would do otherwise.",
   inactive: "It is not active, so it does not fade. The curve shows what it would do if it was restored.",
   retentionNow: "Retention now",
   afterAccess: "After an access",

@@ -80,7 +80,7 @@ export const zh: Texts = {
   fades: "消退时间",
   fadesIfAccessed: "若现在访问,消退时间",
   never: "永不",
-  exempt: "它已固定或属于反思,因此永不消退。曲线显示假如没有豁免时的情形。",
+  exempt: "它已固定、属于反思或保留的类型,因此永不消退。曲线显示假如没有豁免时的情形。",
   inactive: "它不是有效记忆,因此不会消退。曲线显示恢复后的情形。",
   retentionNow: "当前保持度",
   afterAccess: "访问之后",
