@@ -78,6 +78,7 @@ func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	w := wordsFor(r.Language, g.contents)
 	p := choose(g.contents, r.Room.Budget(), r.Shares, w, r.Room.Counter, r.Messages)
 	p.fit()
+	p.unquote()
 	made := Context{Query: r.Query.Text, Recalled: g.answer, Profile: g.profile}
 	if r.Condense > 0 && !g.profile {
 		made.Condensed, made.NotCondensed = s.condense(ctx, p, r.Condense, r.Language)

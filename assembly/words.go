@@ -88,11 +88,11 @@ type words struct {
 var (
 	english = words{
 		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)", said: " (%s)",
-		asked: ` (asked "%s")`,
+		asked: heading.English.Asked,
 	}
 	chinese = words{
 		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）", said: "（%s）",
-		asked: "（被问“%s”）",
+		asked: heading.Chinese.Asked,
 	}
 )
 

@@ -1,7 +1,6 @@
 package assembly
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,15 +75,10 @@ func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 		}
 	}
 	said := by[messageGroup]
-	slices.SortStableFunc(said, func(a, b Item) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortStableFunc(said, inOrder)
 	for i, item := range said {
 		if day := dayOf(item); i == 0 || day != dayOf(said[i-1]) {
 			b.WriteString(day)
-		}
-		if i > 0 && holds(said[i-1].Text, item.Asked) {
-			item.Asked = "" // the line before has it
 		}
 		b.WriteString(p.textLine(inMemories, item))
 	}
