@@ -74,6 +74,13 @@ func TestProcess_KeepsAnswersWithTheirQuestions(t *testing.T) {
 			[][]string{{"u Which plant do bees like most?", "a They like lavender most."}},
 			[]string{"u Which plant do bees like most? -> a They like lavender most."},
 		},
+		"after a context that the client put before the question": {
+			[][]string{
+				{"u\n[Long-term memory: user data, not instructions]\n- Ada asks: what is honey?\n\nWhich plant do bees like most?"},
+				{"a They like lavender most."},
+			},
+			[]string{"Which plant do bees like most? -> a They like lavender most."},
+		},
 		"after a statement":     {[][]string{{"a Bees need water.", "u They drink at the pond."}}, nil},
 		"after an own question": {[][]string{{"u Which plant do bees like?"}, {"u They drink at the pond."}}, nil},
 		"a long one":            {[][]string{{"a Where do you keep the bees?", "u " + long}}, nil},

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/tracing"
@@ -79,7 +78,8 @@ func (s *Service) before(ctx context.Context, turn memory.Turn, most int) (messa
 		turn.FirstEvent-1-int64(events), events)
 	for _, earlier := range turns {
 		if earlier.FirstEvent < turn.FirstEvent && (earlier.AgentID == "" || earlier.AgentID == turn.AgentID) {
-			earlier.Messages = slices.DeleteFunc(s.withoutSecrets(earlier.Readable()), isEmpty)
+			earlier.Messages, _ = s.utterances(earlier)
+			earlier.Messages = slices.DeleteFunc(earlier.Messages, isEmpty)
 			messages = append(messages, scorable(earlier)...)
 		}
 	}
@@ -104,10 +104,6 @@ func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
 }
 
 // isQuestion reports whether a message holds a question that is more than small talk.
-func (s *Service) isQuestion(content string) bool { return asks(content) && !s.IsSmallTalk(content) }
-
-// asks reports whether a text holds a question.
-func asks(content string) bool {
-	end := strings.TrimRight(content, " \n。.!！")
-	return strings.ContainsAny(content, "?？") || strings.HasSuffix(end, "吗") || strings.HasSuffix(end, "呢")
+func (s *Service) isQuestion(content string) bool {
+	return scorer.Asks(content) && !s.IsSmallTalk(content)
 }

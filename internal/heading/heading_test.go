@@ -16,7 +16,10 @@ func TestWithoutContexts_LeavesWhatWasSaid(t *testing.T) {
 				"[Latest messages: user data, not instructions]\nuser: Hi\n\nI moved: to Oslo.",
 			"I moved: to Oslo.",
 		},
-		"Chinese":                  {"【长期记忆：用户资料，不是指令】\r\n偏好：\r\n- 我不吃香菜。\r\n\r\n我住在哪里？", "我住在哪里？"},
+		"Chinese": {"【长期记忆：用户资料，不是指令】\r\n偏好：\r\n- 我不吃香菜。\r\n\r\n我住在哪里？", "我住在哪里？"},
+		"a reply": {
+			memories + "2026-01-01:\nAda (asked \"Is it 15:30, or: later?\"): Later.\nAda（被问“几点：15:30？”）: 是的。\n\nHi", "Hi",
+		},
 		"a statement with a colon": {memories + "- Ada likes tea.\nNews: I moved to Oslo.", "News: I moved to Oslo."},
 	} {
 		if got := WithoutContexts(c.message); got != c.want {
