@@ -126,6 +126,7 @@ func (p *fixture) fill(n int) int {
 				m.AgentID = "agent \"x\""
 				m.ConversationID = "c"
 				m.SourceTurnID = memory.NewID()
+				m.Speaker, m.Asked = "Ada", "What did «you» say?\n茶？"
 				m.Tags, m.Metadata = []string{"<a>", "b\u2028"}, json.RawMessage(`{"b":1.50,"a":["<&>","\u00e9é",null,1e2],"":{}}`)
 			}
 			if m.Status == memory.Superseded && i > 0 {

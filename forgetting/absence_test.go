@@ -41,8 +41,8 @@ func (b *fixture) statements() {
 	}
 }
 
-// A user who stays away finds everything again.
-func TestRunAll_KeepsAllOfAUserWhoIsAway(t *testing.T) {
+// An absent user loses no memory.
+func TestRunAll_KeepsAllOfAnAbsentUser(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.set.Rule = byActiveDays

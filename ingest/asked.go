@@ -13,16 +13,6 @@ import (
 // through turns by defaults, see docs/decisions/0043-replies.md.
 const maxReply = 30
 
-// lastSpoken returns the last message of the user or the assistant; a zero message if they say nothing.
-func lastSpoken(messages []memory.Message) memory.Message {
-	for _, m := range slices.Backward(messages) {
-		if isSpoken(m) {
-			return m
-		}
-	}
-	return memory.Message{}
-}
-
 // questionBefore returns what a short message answers: the sentences of the message before it that ask, if that is
 // another speaker's; else "".
 func (s *Service) questionBefore(m, previous memory.Message) string {

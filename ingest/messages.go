@@ -36,7 +36,7 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 		}
 		kept, left := s.sift(m, s.isQuestion(previous.Content), e, remarks)
 		asked := s.questionBefore(m, previous)
-		if isSpoken(m) {
+		if m.IsSpoken() {
 			previous = m
 		}
 		for _, reason := range memory.OmissionReasons {

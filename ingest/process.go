@@ -60,7 +60,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if err != nil {
 		return err
 	}
-	messages, leftOut := s.messages(turn, lastSpoken(before), echoes)
+	messages, leftOut := s.messages(turn, memory.LastSpoken(before), echoes)
 	turn.LeftOut = inOrder(turn.LeftOut, leftOut)
 	question := s.question(turn, before)
 	stored := s.asksModel(question) // first, since a model may fail, or take its time

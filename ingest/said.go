@@ -46,14 +46,9 @@ func eventOf(m memory.Message) event {
 		kind = string(memory.Chat)
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{m.Role, m.Name, kind, content, string(m.Raw)}, "\x00")))
-	e := event{spoken: isSpoken(m)}
+	e := event{spoken: m.IsSpoken()}
 	copy(e.hash[:], sum[:])
 	return e
-}
-
-// isSpoken reports whether the user or the assistant says a message.
-func isSpoken(m memory.Message) bool {
-	return m.IsChat() && (m.Role == memory.RoleUser || m.Role == memory.RoleAssistant)
 }
 
 func eventsOf(messages []memory.Message) []event {

@@ -2,7 +2,6 @@ package scorer
 
 import (
 	"regexp"
-	"strings"
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -13,13 +12,16 @@ const maxFragment = 2
 
 var (
 	firstPerson = regexp.MustCompile(`(?i)\b(?:i|my|mine|me|we|our|ours|us)\b|我|咱|俺`)
-	asking      = regexp.MustCompile(`[?？]|[吗呢][。.!！\s]*$`)
+	asking      = regexp.MustCompile(`[?？]|[吗呢][。.!！ \n]*$`)
 )
+
+// Asks reports whether a message holds a question.
+func Asks(content string) bool { return asking.MatchString(content) }
 
 // isFragment reports whether a message says something only together with the question before it, as "Biscuit." and
 // 团子。 do.
 func isFragment(m, before memory.Message) bool {
-	return asking.MatchString(before.Content) && !firstPerson.MatchString(m.Content) &&
+	return Asks(before.Content) && !firstPerson.MatchString(m.Content) &&
 		len(text.Lexemes(m.Content)) <= maxFragment
 }
 
@@ -28,14 +30,4 @@ func weaken(facts []Fact) {
 	for i := range facts {
 		facts[i].Importance = min(facts[i].Importance, weak)
 	}
-}
-
-// lastChat returns the last of messages with words; zero if there is none.
-func lastChat(messages []memory.Message) (last memory.Message) {
-	for _, m := range messages {
-		if m.IsChat() && strings.TrimSpace(m.Content) != "" && m.Role != "system" {
-			last = m
-		}
-	}
-	return last
 }

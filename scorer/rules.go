@@ -51,7 +51,7 @@ func (rules) Score(ctx context.Context, turn memory.Turn, before []memory.Messag
 		if err := r.readMessage(m.Content); err != nil {
 			return nil, err
 		}
-		if isFragment(m, lastChat(slices.Concat(before, turn.Messages[:i]))) {
+		if isFragment(m, memory.LastSpoken(slices.Concat(before, turn.Messages[:i]))) {
 			weaken(r.facts[known:])
 		}
 	}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -80,6 +81,21 @@ type MessageContext struct {
 
 // IsChat reports whether the message is an utterance.
 func (m Message) IsChat() bool { return m.Kind == "" || m.Kind == Chat }
+
+// IsSpoken reports whether the user or the assistant says the message.
+func (m Message) IsSpoken() bool {
+	return m.IsChat() && (m.Role == RoleUser || m.Role == RoleAssistant)
+}
+
+// LastSpoken returns the last message of the user or the assistant; a zero message if they say nothing.
+func LastSpoken(messages []Message) Message {
+	for _, m := range slices.Backward(messages) {
+		if m.IsSpoken() {
+			return m
+		}
+	}
+	return Message{}
+}
 
 // Importance rates an event, 0..1, by its kind and context, without a model.
 func Importance(m Message) float64 {
