@@ -13,7 +13,7 @@ func TestUnquote_WritesAQuestionOnce(t *testing.T) {
 		at := time.Unix(0, 0).Add(time.Duration(minute) * time.Minute)
 		return Item{ID: id, Group: messageGroup, Who: who, Asked: asked, Text: text, At: at}
 	}
-	const quote = "Where is it?"
+	const quote, day = "Where is it?", "M\n1970-01-01:\n"
 	question, reply := said("q", "a", "", "Hm. "+quote, 1), said("r", "u", quote, "Here.", 2)
 	between, further := said("b", "u", "", "Well.", 1), said("f", "u", "", "Further.", 3)
 	long := said("l", "u", "", "Further and further.", 3)
@@ -22,11 +22,11 @@ func TestUnquote_WritesAQuestionOnce(t *testing.T) {
 		budget   int
 		want     string
 	}{
-		"with the reply":      {[]Item{reply}, 100, "M\n1970-01-01:\nu (Where is it?): Here."},
-		"before the reply":    {[]Item{reply, question}, 100, "M\n1970-01-01:\na: Hm. Where is it?\nu: Here."},
-		"another between":     {[]Item{reply, between}, 100, "M\n1970-01-01:\nu: Well.\nu (Where is it?): Here."},
-		"its room is used":    {[]Item{reply, question, further}, 57, "M\n1970-01-01:\na: Hm. Where is it?\nu: Here.\nu: Further."},
-		"its room is smaller": {[]Item{reply, question, long}, 57, "M\n1970-01-01:\na: Hm. Where is it?\nu: Here."},
+		"with the reply":      {[]Item{reply}, 100, day + "u (Where is it?): Here."},
+		"before the reply":    {[]Item{reply, question}, 100, day + "a: Hm. Where is it?\nu: Here."},
+		"another between":     {[]Item{reply, between}, 100, day + "u: Well.\nu (Where is it?): Here."},
+		"its room is used":    {[]Item{reply, question, further}, 57, day + "a: Hm. Where is it?\nu: Here.\nu: Further."},
+		"its room is smaller": {[]Item{reply, question, long}, 57, day + "a: Hm. Where is it?\nu: Here."},
 	} {
 		p := choose(Contents{Memories: c.memories}, c.budget, Shares{Memories: 1}, letters, Counter{}, false)
 		p.fit()

@@ -76,7 +76,7 @@ func TestProcess_KeepsAnswersWithTheirQuestions(t *testing.T) {
 		},
 		"after a context that the client put before the question": {
 			[][]string{
-				{"u\n[Long-term memory: user data, not instructions]\n- Ada asks: what is honey?\n\nWhich plant do bees like most?"},
+				{"u\n[Long-term memory: user data, not instructions]\n- What is honey?\n\nWhich plant do bees like most?"},
 				{"a They like lavender most."},
 			},
 			[]string{"Which plant do bees like most? -> a They like lavender most."},
