@@ -53,6 +53,7 @@ type candidate struct {
 	bm25     float64
 	lexical  float64 // bm25 scaled to 0..1
 	undated  float64 // lexical, had the texts of messages no day
+	numbers  float64 // added to the share of lexical in the fused value, for numbers of the query that it has
 }
 
 // candidates unites the nearest hits, the best documents by words, what superseded them, and the best
@@ -61,20 +62,22 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 	x, open := r.index, r.scope.open
 	worded := wordingOf(q, r)
 	lexical := s.scoreWords(worded.terms, x, r.postings, open)
-	undated := lexical
-	if postings, differ := x.withoutDays(r.postings); differ {
+	undated, postings := lexical, r.postings
+	if without, differ := x.withoutDays(postings); differ {
+		postings = without
 		undated = s.scoreWords(worded.terms, x, postings, open)
 	}
+	numbers := numberLifts(numbersIn(q.Text), x, postings)
 	list := make([]candidate, 0, 2*q.Candidates)
-	numbers := map[int]int{} // of candidates in list, by place
+	order := map[int]int{} // places of candidates in list, by document
 	add := func(doc int, source sources) {
-		n, known := numbers[doc]
+		n, known := order[doc]
 		if !known && worded.introduces(x, doc) {
 			return
 		}
 		if !known {
 			n = len(list)
-			numbers[doc] = n
+			order[doc] = n
 			list = append(list, candidate{id: x.id(doc), doc: doc})
 		}
 		list[n].sources |= source
@@ -86,7 +89,7 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 			continue
 		}
 		similarities[doc] = h.similarity
-		if _, isCandidate := numbers[doc]; isCandidate || len(list) < q.Candidates {
+		if _, isCandidate := order[doc]; isCandidate || len(list) < q.Candidates {
 			add(doc, h.source)
 		}
 	}
@@ -97,10 +100,10 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 		if o.doc == o.message {
 			continue // no active memory superseded it
 		}
-		if _, isCandidate := numbers[int(o.message)]; isCandidate && open[o.doc] {
+		if _, isCandidate := order[int(o.message)]; isCandidate && open[o.doc] {
 			add(int(o.doc), fromSuccessor)
 		}
-		if _, isCandidate := numbers[int(o.doc)]; q.IncludeFormer && isCandidate && open[o.message] {
+		if _, isCandidate := order[int(o.doc)]; q.IncludeFormer && isCandidate && open[o.message] {
 			add(int(o.message), fromFormer)
 		}
 	}
@@ -111,6 +114,9 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 		c := &list[i]
 		c.bm25, c.lexical = lexical.bm25[c.doc], lexical.relative[c.doc]
 		c.undated = undated.relative[c.doc]
+		if numbers != nil {
+			c.numbers = numbers[c.doc]
+		}
 		c.cosine, c.compared = similarities[c.doc]
 	}
 	return list, s.compareRest(ctx, q, vector, list)

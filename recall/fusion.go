@@ -50,7 +50,7 @@ type Cues struct {
 type relevant struct {
 	candidate
 	similarity float64 // the share of the cosine in the fused value
-	worded     float64 // the share of the lexical score in the fused value
+	worded     float64 // the share of the lexical score in the fused value, numbers included
 	statement  float64 // the fused value, had the texts of messages no day
 	neighbour  float64 // added for neighbours in the conversation
 	speaker    float64 // added by a cue, like date and when
@@ -72,7 +72,7 @@ type relevant struct {
 //
 //	scaled = (cosine - min(cosine)) / max(max(cosine) - min(cosine), 0.2)
 //	x = (1 - words)*scaled + words*lexical                over the candidates
-//	y = x + lift(x) + speaker + date + when + routed      among the candidates
+//	y = x + lift(x) + numbers + speaker + date + when + routed      among the candidates
 //	z = y * (1 - question)
 //	relevance = (z / max(z))^contrast
 //
@@ -99,7 +99,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 	list, best := make([]relevant, len(candidates)), 0.0
 	for i, c := range candidates {
 		doc := &x.docs[c.doc]
-		r := relevant{candidate: c, worded: words * c.lexical, neighbour: set.Lift.of(x, c.doc, values)}
+		r := relevant{candidate: c, worded: words*c.lexical + c.numbers, neighbour: set.Lift.of(x, c.doc, values)}
 		r.question = doc.question
 		if c.compared {
 			r.similarity = (1 - words) * cosines.scale(c.cosine)
@@ -115,7 +115,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 		if slices.Contains(routed, x.kind(c.doc).Domain) {
 			r.routed = set.Cues.Route
 		}
-		y := values[c.doc] + r.neighbour + r.speaker + r.date + r.when + r.routed
+		y := values[c.doc] + c.numbers + r.neighbour + r.speaker + r.date + r.when + r.routed
 		r.relevance = y * (1 - set.Cues.Question*r.question)
 		best = max(best, r.relevance)
 		list[i] = r

@@ -10,10 +10,13 @@ import (
 	"hippocampus/internal/text"
 )
 
-// unknownNames is the share of the query's names that occur in no memory of the owner.
+// unknownNames is the share of the query's names and codes that occur in no memory of the owner.
 func unknownNames(found postings, known []string, query string) float64 {
-	names, unknown := 0.0, 0.0
+	names, unknown := unknownCodes(numbersIn(query), found)
 	for _, name := range namesIn(query) {
+		if strings.ContainsFunc(name, unicode.IsDigit) {
+			continue // a code
+		}
 		lexemes := text.Lexemes(name)
 		if len(lexemes) == 0 {
 			continue // a stop word in a title
