@@ -97,6 +97,23 @@ func TestProcess_KeepsAnswersWithTheirQuestions(t *testing.T) {
 	}
 }
 
+// A reply that answers nothing is kept without its question, which it would match best when that is asked again.
+func TestQuestionBefore_IsOfAnswersAlone(t *testing.T) {
+	t.Parallel()
+	s := newMessageFixture(t)
+	question := memory.Message{Role: "user", Content: "Where do the bees drink?"}
+	for reply, answers := range map[string]bool{
+		"At the pond.": true, "Sure, at the pond.": true, "Not at the pond.": true, "Check the pond.": true, "池塘边。": true,
+		"One moment.": false, "Let me check that for you.": false, "Sorry, I don't know that yet.": false,
+		"Hm, not sure.": false, "I don’t have any record of that.": false, "Good question!": false,
+		"请稍等。": false, "抱歉，我不清楚。": false, "我也不知道。": false,
+	} {
+		if got := s.questionBefore(memory.Message{Role: "assistant", Content: reply}, question) != ""; got != answers {
+			t.Errorf("%s: kept with its question %v, want %v", reply, got, answers)
+		}
+	}
+}
+
 // What is forgotten of a question leaves the messages that answer it, also a forgotten one, and comes back with it.
 func TestForget_TakesQuestionsFromTheirAnswers(t *testing.T) {
 	t.Parallel()

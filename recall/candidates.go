@@ -56,9 +56,22 @@ type candidate struct {
 	numbers  float64 // added to the share of lexical in the fused value, for numbers of the query that it has
 }
 
-// candidates unites the nearest hits, the best documents by words, what superseded them, and the best
+// candidates returns the candidates of each query.
+func (s *Service) candidates(ctx context.Context, queries []subquery, vectors []queryVector, r searchResult) (
+	lists [][]candidate, err error) {
+	lists = make([][]candidate, len(queries))
+	for i := range queries {
+		lists[i] = s.candidatesOf(queries[i].Query, r, r.hits[i])
+		if err := s.compareRest(ctx, queries[i].Query, vectors[i], lists[i]); err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
+}
+
+// candidatesOf unites the nearest hits, the best documents by words, what superseded them, and the best
 // proven workflows of their skills.
-func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r searchResult) ([]candidate, error) {
+func (s *Service) candidatesOf(q Query, r searchResult, hits []hit) []candidate {
 	x, open := r.index, r.scope.open
 	worded := wordingOf(q, r)
 	lexical := s.scoreWords(worded.terms, x, r.postings, open)
@@ -82,8 +95,8 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 		}
 		list[n].sources |= source
 	}
-	similarities := make(map[int]float64, len(r.hits)) // by place
-	for _, h := range r.hits {
+	similarities := make(map[int]float64, len(hits)) // by place
+	for _, h := range hits {
 		doc, known := x.place(h.id)
 		if !known || !open[doc] {
 			continue
@@ -119,7 +132,7 @@ func (s *Service) candidates(ctx context.Context, q Query, vector queryVector, r
 		}
 		c.cosine, c.compared = similarities[c.doc]
 	}
-	return list, s.compareRest(ctx, q, vector, list)
+	return list
 }
 
 // provenWorkflows returns, for each skill that a candidate is a workflow of, the

@@ -59,7 +59,7 @@ func (f Fit) confidence(relevance float64) float64 {
 // fittest is the number of candidates that Fit is taken from.
 const fittest = 10
 
-// fit measures how well the candidates fit the query, and gives each its confidence.
+// fit measures how well the candidates fit the query.
 func (s *Service) fit(q Query, vector queryVector, r searchResult, list []relevant) Fit {
 	if len(list) == 0 {
 		return Fit{}
@@ -76,9 +76,6 @@ func (s *Service) fit(q Query, vector queryVector, r searchResult, list []releva
 		Coverage:     coverage(r, known, queryTerms(q.Text), best),
 		UnknownNames: unknownNames(r.postings, known, q.Text),
 		Memories:     len(r.index.docs),
-	}
-	for i := range list {
-		list[i].confidence = f.confidence(list[i].relevance)
 	}
 	return f
 }

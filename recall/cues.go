@@ -136,7 +136,6 @@ type queryCues struct {
 	names    map[string]bool
 	dates    []namedDate
 	asksWhen bool
-	past     bool // former statements answer too
 }
 
 var whenPattern = regexp.MustCompile(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|` +

@@ -131,7 +131,9 @@ func (s *Service) explain(ctx context.Context, q Query, e *explainer, found sear
 func (s *Service) leftOut(ctx context.Context, q Query, e *explainer, x *index, answer Answer) ([]LeftOut, error) {
 	omitted := e.omitted
 	for i := range omitted {
-		omitted[i].confidence = answer.Fit.confidence(omitted[i].relevance)
+		if omitted[i].confidence == 0 { // no part of a prompt gave it one
+			omitted[i].confidence = answer.Fit.confidence(omitted[i].relevance)
+		}
 	}
 	returned := idsOf(answer.Memories)
 	compared := !slices.Contains(answer.Degraded, partEmbedder)

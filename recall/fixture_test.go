@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +39,7 @@ type fixture struct {
 	routed  router.Route
 	now     time.Time
 
+	mu                        sync.Mutex // of searches: the parts of a prompt are searched for at the same time
 	vectorsDown, embedderDown bool
 	strayHits                 []vectorstore.Hit // added to the hits of every search
 	searches                  []vectorstore.Query
@@ -51,7 +53,9 @@ func (f *fixture) Search(ctx context.Context, q vectorstore.Query) ([]vectorstor
 	if f.vectorsDown {
 		return nil, errDown
 	}
+	f.mu.Lock()
 	f.searches = append(f.searches, q)
+	f.mu.Unlock()
 	hits, err := f.vectors.Search(ctx, q)
 	return append(hits, f.strayHits...), err
 }

@@ -49,7 +49,7 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 		fact := &list[i]
 		for _, o := range x.outdatedBy(fact.doc) {
 			if m, found := messages[o.message]; found {
-				fact.message = max(fact.message, list[m].relevance-fact.relevance)
+				fact.riseTo(&list[m])
 			}
 		}
 		for _, t := range x.messagesOf(fact.doc) {
@@ -64,7 +64,7 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 	}
 	for m, fact := range stands {
 		standIns[m] = fact.id
-		fact.message = max(fact.message, list[m].relevance-fact.relevance)
+		fact.riseTo(&list[m])
 	}
 	for i := range list {
 		for _, t := range x.messagesOf(list[i].doc) {
@@ -88,6 +88,12 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 		}
 	}
 	return kept
+}
+
+// riseTo makes a candidate as relevant, and as sure, as a message or what it superseded.
+func (r *relevant) riseTo(other *relevant) {
+	r.message = max(r.message, other.relevance-r.relevance)
+	r.confidence = max(r.confidence, other.confidence)
 }
 
 // standInOf returns the place of the document that stands for another one: that one itself unless it was folded.

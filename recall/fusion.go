@@ -78,10 +78,7 @@ type relevant struct {
 //
 // If no candidate has a cosine, x is lexical. Contrast sets relevant memories
 // apart, so that decay and importance decide between nearly equal ones only.
-// In the end a fact and its message become one item, and the workflows of a skill get
-// one relevance. onFold, which may be nil, gets each candidate that another one stands for.
-func fuse(candidates []candidate, x *index, set *Settings, query queryCues, routed []memory.Domain,
-	onFold func(dropped relevant, by string)) []relevant {
+func fuse(candidates []candidate, x *index, set *Settings, query queryCues, routed []memory.Domain) []relevant {
 	cosines, words := span{}, 1.0
 	for _, c := range candidates {
 		if c.compared {
@@ -126,7 +123,13 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 			list[i].relevance = list[i].fused
 		}
 	}
-	list = fold(list, x, query.past, onFold)
+	return list
+}
+
+// unite makes one item of each fact and its message, and gives the workflows of a skill one relevance. onFold, which
+// may be nil, gets each candidate that another one stands for.
+func unite(list []relevant, x *index, past bool, onFold func(dropped relevant, by string)) []relevant {
+	list = fold(list, x, past, onFold)
 	equalizeSkills(list, x)
 	return list
 }

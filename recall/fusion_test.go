@@ -72,7 +72,7 @@ func TestFuse_MatchesTheGoldenFileOfAnotherProgram(t *testing.T) {
 			}
 			candidates = append(candidates, one)
 		}
-		fused := fuse(candidates, x, &ranking, queryCuesOf(c.Query), nil, nil)
+		fused := unite(fuse(candidates, x, &ranking, queryCuesOf(c.Query), nil), x, false, nil)
 		slices.SortFunc(fused, func(a, b relevant) int {
 			return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 		})
@@ -120,7 +120,7 @@ func TestFuse_IsBoundedAndIndependentOfTheOrder(t *testing.T) {
 				lexical: rapid.Float64Range(0, 1).Draw(t, "lexical"),
 			}
 		}
-		fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil, nil)
+		fused := unite(fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil), newIndex(0, docs), false, nil)
 		highest, signal := 0.0, false
 		for _, c := range fused {
 			signal = signal || c.lexical > 0 || c.compared && c.cosine > 0
@@ -133,7 +133,7 @@ func TestFuse_IsBoundedAndIndependentOfTheOrder(t *testing.T) {
 			t.Fatalf("the best relevance is %v, not 1", highest)
 		}
 		slices.Reverse(found)
-		turned := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil, nil)
+		turned := unite(fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil), newIndex(0, docs), false, nil)
 		slices.Reverse(turned)
 		for i := range fused {
 			if fused[i].relevance != turned[i].relevance {
@@ -149,7 +149,7 @@ func TestFuse_GivesNoRelevanceWithoutASignal(t *testing.T) {
 	t.Parallel()
 	docs := make([]db.Document, 2)
 	found := []candidate{{id: "a", doc: 0, compared: true}, {id: "b", doc: 1, compared: true}}
-	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil, nil)
+	fused := unite(fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil), newIndex(0, docs), false, nil)
 	if fused[0].relevance != 0 || fused[1].relevance != 0 {
 		t.Errorf("relevance %v and %v", fused[0].relevance, fused[1].relevance)
 	}
@@ -169,7 +169,7 @@ func TestFuse_AppliesContrastAndShares(t *testing.T) {
 				id: string(rune('a' + i)), doc: i, cosine: s[0], lexical: s[1], compared: true,
 			})
 		}
-		for _, c := range fuse(found, newIndex(0, docs), &set, queryCues{}, nil, nil) {
+		for _, c := range unite(fuse(found, newIndex(0, docs), &set, queryCues{}, nil), newIndex(0, docs), false, nil) {
 			relevances = append(relevances, c.relevance)
 		}
 		return relevances

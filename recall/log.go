@@ -1,7 +1,9 @@
 package recall
 
 import (
+	"cmp"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -92,8 +94,9 @@ func (s Logged) Recall(ctx context.Context, q Query) (Answer, error) {
 	if err != nil {
 		return answer, err
 	}
+	asked := memory.Clip(cmp.Or(strings.Join(answer.Asked, "\n"), q.Text), memory.MaxContentRunes)
 	e := memory.LoggedRecall{
-		ID: memory.NewID(), Owner: q.Owner, AgentID: q.AgentID, Query: q.Text, Degraded: answer.Degraded,
+		ID: memory.NewID(), Owner: q.Owner, AgentID: q.AgentID, Query: asked, Degraded: answer.Degraded,
 		Took: s.now().Sub(began), At: memory.Instant(began), Memories: make([]memory.LoggedMemory, len(answer.Memories)),
 	}
 	for i, m := range answer.Memories {

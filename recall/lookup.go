@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,16 +23,17 @@ type loading struct {
 
 	// To be read when done is closed.
 	index    *index
-	postings postings        // of the words and names of the query
+	postings postings        // of the words and names of the queries
 	own      []memory.Memory // writes that the vector store may not show yet
 	matching []string        // ids that the query's filter chooses; nil without a filter
 	err      error
 }
 
-// startLoading loads an owner's index, and applies the query's filter, in the
+// startLoading loads an owner's index, and applies the filter of the queries, in the
 // background. Nothing cancels it but ctx: the reads are short, and cancelling one
 // would close its connection.
-func (s *Service) startLoading(ctx context.Context, q Query, m *stages) *loading {
+func (s *Service) startLoading(ctx context.Context, queries []subquery, m *stages) *loading {
+	q := queries[0].Query
 	cached, _ := s.indexes.Get(indexKey(q.Owner))
 	l := &loading{cached: cached, done: make(chan struct{})}
 	go func() {
@@ -51,7 +53,7 @@ func (s *Service) startLoading(ctx context.Context, q Query, m *stages) *loading
 			l.index, l.err = s.withPast(ctx, q, l.index)
 		}
 		if l.err == nil {
-			l.postings = l.index.find(append(queryTerms(q.Text), nameLexemes(q.Text)...))
+			l.postings = l.index.find(wantedLexemes(queries))
 		}
 		if l.err == nil && q.Where != nil {
 			l.matching, l.err = s.records.MatchingIDs(ctx, q.Owner, q.Where)
@@ -63,6 +65,14 @@ func (s *Service) startLoading(ctx context.Context, q Query, m *stages) *loading
 		}
 	}()
 	return l
+}
+
+// wantedLexemes returns the lexemes of the words and names of queries.
+func wantedLexemes(queries []subquery) (lexemes []string) {
+	for i := range queries {
+		lexemes = append(append(lexemes, queryTerms(queries[i].Text)...), nameLexemes(queries[i].Text)...)
+	}
+	return lexemes
 }
 
 // documents is how many documents the owner had when they were last read; 0 if that is not known yet.
@@ -85,33 +95,54 @@ type queryVector struct {
 	embedder llm.Embedder // what this recall embeds with, also if another model begins to serve during it
 }
 
-// routeAndEmbed routes and embeds a query in parallel. Small talk needs no
+// routeAndEmbed routes and embeds queries in parallel. Small talk needs no
 // embedding and cancels it.
-func (s *Service) routeAndEmbed(ctx context.Context, q Query, m *stages) (router.Route, queryVector) {
+func (s *Service) routeAndEmbed(ctx context.Context, queries []subquery, m *stages) (router.Route, []queryVector) {
 	embedder := llm.Serving(s.embedder)
-	if values, ok := s.queries.Get(queryKey(embedder, q.Text)); ok && len(values) == embedder.Dim() {
-		return s.route(ctx, q, m), queryVector{values, embedder}
+	vectors := make([]queryVector, len(queries))
+	var missing []int // places
+	var texts []string
+	for i := range queries {
+		vectors[i].embedder = embedder
+		if queries[i].wordsOnly {
+			continue
+		}
+		if values, ok := s.queries.Get(queryKey(embedder, queries[i].Text)); ok && len(values) == embedder.Dim() {
+			vectors[i].values = values
+			continue
+		}
+		missing, texts = append(missing, i), append(texts, queries[i].Text)
+	}
+	if len(missing) == 0 {
+		return s.route(ctx, queries, m), vectors
 	}
 	embedCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	routed := make(chan router.Route, 1)
 	go func() {
-		route := s.route(ctx, q, m)
-		if q.isSmallTalk(route) {
+		route := s.route(ctx, queries, m)
+		if queries[0].isSmallTalk(route) {
 			cancel()
 		}
 		routed <- route
 	}()
 	embedding := m.begin(embedCtx, stageEmbed)
-	values := s.embed(embedding.ctx, embedder, q.Text)
+	embedded := s.embed(embedding.ctx, embedder, texts)
 	embedding.end()
-	return <-routed, queryVector{values, embedder}
+	if embedded == nil { // without similarities for some parts of a prompt, none of its parts is compared
+		return <-routed, slices.Repeat([]queryVector{{embedder: embedder}}, len(queries))
+	}
+	for i, place := range missing {
+		vectors[place].values = embedded[i]
+	}
+	return <-routed, vectors
 }
 
-func (s *Service) route(ctx context.Context, q Query, m *stages) router.Route {
+func (s *Service) route(ctx context.Context, queries []subquery, m *stages) router.Route {
 	routing := m.begin(ctx, stageRoute)
 	defer routing.end()
 	ctx = routing.ctx
+	q := &queries[0].Query
 	switch {
 	case len(q.Domains) > 0:
 		return router.Route{Domains: q.Domains, Source: "request"}
@@ -120,24 +151,26 @@ func (s *Service) route(ctx context.Context, q Query, m *stages) router.Route {
 	}
 	ctx, done := waitFor(ctx, partRouter, time.Hour) // the router bounds its own time
 	defer done()
-	return s.router.Route(ctx, q.Text)
+	return s.router.Route(ctx, joined(queries))
 }
 
 func (q *Query) isSmallTalk(route router.Route) bool { return len(q.Domains) == 0 && route.SmallTalk() }
 
-// embed returns nil if the embedder is unavailable.
-func (s *Service) embed(ctx context.Context, embedder llm.Embedder, query string) []float32 {
+// embed returns the embeddings of queries; nil if the embedder is unavailable.
+func (s *Service) embed(ctx context.Context, embedder llm.Embedder, queries []string) [][]float32 {
 	ctx, done := waitFor(ctx, partEmbedder, s.set.EmbedTimeout)
 	defer done()
-	vectors, err := embedder.Embed(ctx, llm.ForQuery, []string{query})
+	vectors, err := embedder.Embed(ctx, llm.ForQuery, queries)
 	if err != nil {
 		if !errors.Is(err, context.Canceled) {
 			s.log.Warn("recall continues without the embedding of the query", tracing.Log(ctx), zap.Error(err))
 		}
 		return nil
 	}
-	s.queries.Add(queryKey(embedder, query), vectors[0], 4*len(vectors[0]))
-	return vectors[0]
+	for i, query := range queries {
+		s.queries.Add(queryKey(embedder, query), vectors[i], 4*len(vectors[i]))
+	}
+	return vectors
 }
 
 func queryKey(embedder llm.Embedder, query string) string { return embedder.Model() + "\x00" + query }

@@ -49,7 +49,7 @@ func TestRank_MatchesAHandComputedExample(t *testing.T) {
 		docs = append(docs, db.Document{ID: c.ID, ConversationID: c.Conversation})
 		found = append(found, candidate{id: c.ID, doc: i, cosine: c.Cosine, lexical: c.Lexical, compared: true})
 	}
-	fused := fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil, nil)
+	fused := unite(fuse(found, newIndex(0, docs), &ranking, queryCues{}, nil), newIndex(0, docs), false, nil)
 	ranked := map[Mode][]scored{}
 	for i, c := range golden.Candidates {
 		approx(t, c.ID+" neighbour", fused[i].neighbour, c.Neighbour)

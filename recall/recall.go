@@ -1,6 +1,7 @@
 // Package recall finds the memories that answer a query, and explains their order:
 //
-//	query -> route | embedding | index of the owner's memories      (in parallel)
+//	query -> divide: the query itself, or the parts of a prompt, which are searched for one by one
+//	      -> route | embedding | index of the owner's memories      (in parallel)
 //	      -> search: hits by similarity, own writes among them
 //	      -> candidates: the best hits, and the best by words
 //	      -> fuse: one relevance from similarity, words, neighbours and cues
@@ -75,6 +76,7 @@ type Answer struct {
 	Memories []Recalled
 	Route    router.Route
 	Skipped  bool     // small talk: nothing was searched
+	Asked    []string // the parts of a prompt that were searched for; nil if the query is not a prompt
 	Fit      Fit      // zero if the query was skipped or has no candidate
 	Degraded []string // parts that failed or were late: "vector_store", "embedder", "router", "reranker"
 	At       time.Time

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
 	"hippocampus/internal/tracing"
 )
 
@@ -27,7 +28,7 @@ type Rerank struct {
 //
 // A candidate that is not scored has a minmax of 0. late is true if the model failed or was
 // late; the relevance is then unchanged. The text of a candidate is the one that is embedded.
-func (s *Service) rerank(ctx context.Context, q Query, x *index, list []relevant) (late bool, err error) {
+func (s *Service) rerank(ctx context.Context, queries []subquery, x *index, list []relevant) (late bool, err error) {
 	set := &s.set.Rerank
 	if set.Model == nil || set.Share == 0 || len(list) < 2 {
 		return false, nil
@@ -40,13 +41,13 @@ func (s *Service) rerank(ctx context.Context, q Query, x *index, list []relevant
 		return cmp.Or(cmp.Compare(list[b].relevance, list[a].relevance), cmp.Compare(list[a].id, list[b].id))
 	})
 	order = order[:min(set.Candidates, len(order))]
-	places, texts, err := s.textsOf(ctx, q, x, list, order)
+	places, texts, err := s.textsOf(ctx, queries[0].Owner, x, list, order)
 	if err != nil || len(texts) < 2 {
 		return false, err
 	}
 	bounded, done := waitFor(ctx, partReranker, set.Timeout)
 	defer done()
-	scores, err := set.Model.Rerank(bounded, q.Text, texts)
+	scores, err := set.Model.Rerank(bounded, joined(queries), texts)
 	if err != nil {
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
@@ -76,13 +77,13 @@ func (s *Service) rerank(ctx context.Context, q Query, x *index, list []relevant
 
 // textsOf reads the texts of candidates, given by their places in list. Those that the database does
 // not have are left out.
-func (s *Service) textsOf(ctx context.Context, q Query, x *index, list []relevant, order []int) (
+func (s *Service) textsOf(ctx context.Context, owner memory.Owner, x *index, list []relevant, order []int) (
 	places []int, texts []string, err error) {
 	ids := make([]string, len(order))
 	for i, place := range order {
 		ids[i] = list[place].id
 	}
-	read, err := s.records.Recalled(ctx, q.Owner, ids, nil)
+	read, err := s.records.Recalled(ctx, owner, ids, nil)
 	if err != nil {
 		return nil, nil, err
 	}

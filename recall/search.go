@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -34,38 +35,50 @@ type hit struct {
 // searchResult is the outcome of a search.
 type searchResult struct {
 	index    *index
-	postings postings // of the words and names of the query
+	postings postings // of the words and names of the queries
 	scope    scope
-	hits     []hit // by similarity; a memory that is found in two ways is there twice, with one similarity
+	hits     [][]hit // of each query by similarity; a memory found in two ways is there twice, with one similarity
 	degraded []string
 }
 
-// search finds the memories nearest to a query. Until it needs the index, it
+// search finds the memories nearest to each of the queries that answer one query. Until it needs the index, it
 // works while the index is being loaded.
-func (s *Service) search(ctx context.Context, q Query, vector queryVector, loading *loading) (searchResult, error) {
-	early, searchErr := s.searchEarly(ctx, q, vector, loading.documents())
+func (s *Service) search(ctx context.Context, queries []subquery, vectors []queryVector, loading *loading) (
+	searchResult, error) {
+	early, searchErr := s.searchEarly(ctx, queries, vectors, loading.documents())
 	if err := cmp.Or(loading.wait(), searchErr); err != nil {
 		return searchResult{}, err
 	}
 	x, own := loading.index, loading.own
-	result := searchResult{index: x, postings: loading.postings, scope: q.scope(x)}
-	if q.Where != nil {
+	result := searchResult{
+		index: x, postings: loading.postings, scope: queries[0].scope(x), hits: make([][]hit, len(queries)),
+	}
+	if queries[0].Where != nil {
 		result.scope.keepOnly(x, loading.matching)
 	}
-	if vector.values == nil {
+	if vectors[0].values == nil {
 		result.degraded = []string{partEmbedder}
 		return result, nil
 	}
-	s.embedOwnWrites(ctx, vector.embedder, own)
-	stored, degraded, err := s.searchStores(ctx, q, vector, result, own, early)
-	if err != nil {
-		return searchResult{}, err
+	s.embedOwnWrites(ctx, vectors[0].embedder, own)
+	for i := range queries {
+		q := queries[i].Query
+		if vectors[i].values == nil {
+			continue // by words alone
+		}
+		stored, degraded, err := s.searchStores(ctx, q, vectors[i], result, own, early[i])
+		if err != nil {
+			return searchResult{}, err
+		}
+		superseded, err := s.compareSuperseded(ctx, q, vectors[i], x)
+		if err != nil {
+			return searchResult{}, err
+		}
+		result.hits[i] = mergeOwnWrites(vectors[i], own, union(superseded, stored))
+		if degraded != nil {
+			result.degraded = degraded
+		}
 	}
-	superseded, err := s.compareSuperseded(ctx, q, vector, x)
-	if err != nil {
-		return searchResult{}, err
-	}
-	result.hits, result.degraded = mergeOwnWrites(vector, own, union(superseded, stored)), degraded
 	return result, nil
 }
 
@@ -77,39 +90,53 @@ type storeHits struct {
 	err      error // the vector store failed
 }
 
-// searchEarly searches if that does not depend on the index; otherwise it returns nil. The owner
+// searchEarly searches for each query if that does not depend on the index; otherwise its hits are nil. The owner
 // has about the given number of documents; 0: it is not known.
-func (s *Service) searchEarly(ctx context.Context, q Query, vector queryVector, documents int) (*storeHits, error) {
-	if vector.values == nil {
-		return nil, nil
+func (s *Service) searchEarly(ctx context.Context, queries []subquery, vectors []queryVector, documents int) (
+	[]*storeHits, error) {
+	early := make([]*storeHits, len(queries))
+	if vectors[0].values == nil {
+		return early, nil
 	}
 	if documents <= s.set.CompareLimit {
-		hits, err := s.searchInDB(ctx, q.Owner, vector)
+		hits, err := s.searchInDB(ctx, queries[0].Owner, vectors)
 		if err != nil || hits != nil {
-			return &storeHits{hits: hits, complete: true}, err
+			for i := range hits {
+				early[i] = &storeHits{hits: hits[i], complete: true}
+			}
+			return early, err
 		}
 	}
-	if q.beyondVectors() {
-		return nil, nil
+	if queries[0].beyondVectors() {
+		return early, nil
 	}
-	return s.searchVectors(ctx, q, vector), nil
+	var searches sync.WaitGroup
+	for i := 1; i < len(queries) && vectors[i].values != nil; i++ {
+		searches.Go(func() { early[i] = s.searchVectors(ctx, queries[i].Query, vectors[i]) })
+	}
+	early[0] = s.searchVectors(ctx, queries[0].Query, vectors[0])
+	searches.Wait()
+	return early, nil
 }
 
 // searchInDB compares the embeddings of an owner of at most CompareLimit
-// memories in the database. A search of a vector store in another process would
+// memories in the database, and returns the hits for each vector. A search of a vector store in another process would
 // return all of them also, and take longer. The result is nil if the owner has
 // more memories or no memory, or if the vector store may be unavailable: then it
 // is asked, so that the answer reports whether it is.
-func (s *Service) searchInDB(ctx context.Context, owner memory.Owner, vector queryVector) ([]hit, error) {
+func (s *Service) searchInDB(ctx context.Context, owner memory.Owner, vectors []queryVector) ([][]hit, error) {
 	limit := s.set.CompareLimit
 	if s.remote == nil || limit == 0 || !s.remote.Healthy() {
 		return nil, nil
 	}
-	n, hits := 0, make([]hit, 0, 64)
-	err := s.records.EachEmbedding(ctx, owner, vector.embedder.Model(), limit+1, func(id string, embedding []float32) {
+	n, hits := 0, make([][]hit, len(vectors))
+	model := vectors[0].embedder.Model()
+	err := s.records.EachEmbedding(ctx, owner, model, limit+1, func(id string, embedding []float32) {
 		n++
-		if len(embedding) == len(vector.values) {
-			hits = append(hits, hit{id, Cosine(vector.values, embedding), fromVectors})
+		for i := range vectors {
+			if len(embedding) == len(vectors[i].values) {
+				hits[i] = append(hits[i], hit{id, Cosine(vectors[i].values, embedding), fromVectors})
+			}
 		}
 	})
 	if err != nil || n == 0 || n > limit {

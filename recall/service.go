@@ -110,35 +110,33 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
 	q = s.complete(q)
-	cues := queryCuesOf(q.Text)
-	q.IncludeFormer = q.IncludeFormer || cues.asksForPast()
-	cues.past = q.IncludeFormer
+	queries := divide(q)
+	q.IncludeFormer = queries[0].IncludeFormer
 	m := s.stages(q.Explain)
 	defer m.endLatest()
 	e := explainerOf(q, m)
-	loading := s.startLoading(ctx, q, m)
-	route, vector := s.routeAndEmbed(ctx, q, m)
+	loading := s.startLoading(ctx, queries, m)
+	route, vectors := s.routeAndEmbed(ctx, queries, m)
 	var degraded []string
 	if route.Degraded {
 		degraded = []string{partRouter}
 	}
 	if q.isSmallTalk(route) {
-		answer = Answer{Route: route, At: q.At, Skipped: true, Degraded: degraded}
+		answer = Answer{Route: route, At: q.At, Skipped: true, Asked: partsAsked(queries), Degraded: degraded}
 		err = cmp.Or(loading.wait(), s.explain(ctx, q, e, searchResult{}, &answer))
 		return answer, err
 	}
-	found, err := s.search(m.next(ctx, stageSearch), q, vector, loading)
+	found, err := s.search(m.next(ctx, stageSearch), queries, vectors, loading)
 	if err != nil {
 		return Answer{}, err
 	}
-	candidates, err := s.candidates(m.next(ctx, stageCandidates), q, vector, found)
+	candidates, err := s.candidates(m.next(ctx, stageCandidates), queries, vectors, found)
 	if err != nil {
 		return Answer{}, err
 	}
 	m.next(ctx, stageFuse)
-	relevant := fuse(candidates, found.index, &s.set, cues, q.liftedBy(route), e.onFold())
-	fit := s.fit(q, vector, found, relevant)
-	late, err := s.rerank(m.next(ctx, stageRerank), q, found.index, relevant)
+	relevant, fit := s.match(queries, vectors, found, candidates, route, e.onFold())
+	late, err := s.rerank(m.next(ctx, stageRerank), queries, found.index, relevant)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -147,7 +145,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	}
 	m.next(ctx, stageRank)
 	e.rank(relevant)
-	contenders, pruned := s.rank(q, vector, found.index, relevant)
+	contenders, pruned := s.rank(q, vectors[0], found.index, relevant)
 	memories, err := s.hydrate(m.next(ctx, stageHydrate), q, found.index, contenders, pruned)
 	if err != nil {
 		return Answer{}, err
@@ -156,7 +154,8 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		s.Touch(q.Owner, idsOf(memories), q.At)
 	}
 	answer = Answer{
-		Memories: memories, Route: route, Fit: fit, Degraded: append(found.degraded, degraded...), At: q.At,
+		Memories: memories, Route: route, Asked: partsAsked(queries), Fit: fit,
+		Degraded: append(found.degraded, degraded...), At: q.At,
 	}
 	err = s.explain(ctx, q, e, found, &answer)
 	return answer, err

@@ -48,7 +48,7 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 	if q.Until.IsZero() {
 		q.Until = q.At.Add(time.Microsecond)
 	}
-	loaded := s.startLoading(ctx, q, s.stages(false))
+	loaded := s.startLoading(ctx, []subquery{{Query: q}}, s.stages(false))
 	if err := loaded.wait(); err != nil {
 		return nil, err
 	}

@@ -80,13 +80,10 @@ func folded(t *testing.T, query string, day time.Time, embedded map[string][]flo
 		Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, Words: 0.5, Contrast: 3, BM25: BM25{K1: 1.2, B: 0.4},
 	}}
 	q := Query{Owner: ada, Text: query, Candidates: 50}
-	found := searchResult{index: x, postings: x.find(queryTerms(query)), scope: q.scope(x), hits: hits}
-	candidates, err := s.candidates(t.Context(), q, queryVector{}, found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := searchResult{index: x, postings: x.find(queryTerms(query)), scope: q.scope(x), hits: [][]hit{hits}}
+	candidates := s.candidatesOf(q, found, hits)
 	var dropped []string
-	fuse(candidates, x, &s.set, queryCuesOf(query), nil, func(r relevant, by string) {
+	unite(fuse(candidates, x, &s.set, queryCuesOf(query), nil), x, false, func(r relevant, by string) {
 		if x.kind(r.doc).Type == memory.TypeMessage {
 			dropped = append(dropped, fmt.Sprintf("%s stands for %s", by, r.id))
 		}

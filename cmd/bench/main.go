@@ -43,7 +43,7 @@ func main() {
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(),
-		yearsCommand(), changesCommand(), proxyCommand(), floorCommand(), reverseCommand())
+		yearsCommand(), changesCommand(), promptsCommand(), proxyCommand(), floorCommand(), reverseCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {

@@ -20,9 +20,9 @@ const (
 	MaxTags          = 32
 	MaxTagRunes      = 64
 	MaxBatch         = 1000
-	MaxQueryRunes    = 4096
-	MaxLimit         = 100 // memories in one recall
-	MaxPage          = 500 // rows in one page of a list
+	MaxQueryRunes    = 64 << 10 // as long as a message
+	MaxLimit         = 100      // memories in one recall
+	MaxPage          = 500      // rows in one page of a list
 )
 
 // CheckID says what is wrong with an id that a client chose; "" if it is valid. An

@@ -24,6 +24,17 @@ var (
 		`(?:[,.!]?|, \S+)$|^(?:此致|敬礼|祝好|顺祝|商祺|敬上|谨上|祝您?.{0,8}[！!]?)$`)
 )
 
+const longestSignOff = 60 // bytes
+
+func isSignOff(text string) bool { return len(text) <= longestSignOff && signOff.MatchString(text) }
+
+func isAttribution(text string) bool { return endsWith(text, ":：") && attribution.MatchString(text) }
+
+func endsWith(text, marks string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return strings.ContainsRune(marks, last)
+}
+
 // mails finds the mails in lines.
 type mails struct {
 	lines   []line
@@ -37,7 +48,7 @@ func markMails(lines []line) {
 	m.signOff[len(lines)] = len(lines)
 	for i := len(lines) - 1; i >= 0; i-- {
 		m.signOff[i] = m.signOff[i+1]
-		if signOff.MatchString(lines[i].trimmed()) {
+		if isSignOff(lines[i].trimmed()) {
 			m.signOff[i] = i
 		}
 	}
@@ -60,9 +71,10 @@ func markMails(lines []line) {
 func (m *mails) begins(i int, ownBefore bool) bool {
 	text := m.lines[i].trimmed()
 	switch {
-	case header.MatchString(text), forwarded.MatchString(text), attribution.MatchString(text), text == "--":
+	case header.MatchString(text), strings.HasPrefix(text, "---") && forwarded.MatchString(text), isAttribution(text),
+		text == "--":
 		return true
-	case !salutation.MatchString(text):
+	case !endsWith(text, ",，:：!！") || !salutation.MatchString(text):
 		return false
 	}
 	end, signed := m.end(i)
@@ -72,7 +84,7 @@ func (m *mails) begins(i int, ownBefore bool) bool {
 // end returns the place after a mail that begins with a line, and whether a sign-off ends it. An attribution above
 // quoted lines is all of the mail that is not quoted.
 func (m *mails) end(start int) (end int, signed bool) {
-	if attribution.MatchString(m.lines[start].trimmed()) && start+1 < len(m.lines) && m.lines[start+1].kind == Quote {
+	if isAttribution(m.lines[start].trimmed()) && start+1 < len(m.lines) && m.lines[start+1].kind == Quote {
 		return start + 1, false
 	}
 	end = m.signOff[start+1]

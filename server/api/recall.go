@@ -136,6 +136,7 @@ func (r *request) included(include []string, types []memory.Type) []memory.Type 
 type recallBody struct {
 	Memories []recalledBody `json:"memories"`
 	Route    routeBody      `json:"route"`
+	Asked    []string       `json:"asked,omitempty"`
 	Fit      *fitBody       `json:"fit,omitempty"` // nil if no memory was compared with the query
 	Degraded []string       `json:"degraded"`
 	At       time.Time      `json:"at"`
@@ -198,7 +199,8 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 			Domains: notNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
 			Skipped: a.Skipped,
 		},
-		Fit: fitOf(a.Fit), Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
+		Asked: a.Asked,
+		Fit:   fitOf(a.Fit), Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
 		Explanation: explanationOf(a.Explanation),
 	}
 }

@@ -249,6 +249,7 @@ type recalled struct {
 	SourceTurnID string  `json:"source_turn_id"`
 	Similarity   float64 `json:"similarity"`
 	Lexical      float64 `json:"lexical"`
+	Confidence   float64 `json:"confidence"`
 }
 
 // recall queries the server and fails if the answer is degraded.

@@ -46,6 +46,7 @@ type Answer struct {
 		UnknownNames float64 `json:"unknown_names"`
 		Memories     int     `json:"memories"`
 	} `json:"fit"`
+	Asked    []string `json:"asked"`
 	Degraded []string `json:"degraded"`
 	TookMS   float64  `json:"took_ms"`
 }
@@ -200,6 +201,9 @@ func printParts(s terminal.Screen, m Recalled) {
 func printRoute(s terminal.Screen, answer Answer) {
 	domains := orElse(strings.Join(answer.Route.Domains, ", "), "all domains alike")
 	s.Printf("\nroute  %s (%s)\n", domains, terminal.Line(answer.Route.Source))
+	for _, part := range answer.Asked {
+		s.Printf("asked  %s\n", terminal.Line(part))
+	}
 	if f := answer.Fit; f != nil {
 		s.Printf("fit    closeness %.2f, coverage %.2f, unknown names %.2f, %d active memories\n",
 			f.Closeness, f.Coverage, f.UnknownNames, f.Memories)

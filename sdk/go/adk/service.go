@@ -31,7 +31,7 @@ var _ memory.Service = (*Service)(nil)
 
 const (
 	userAuthor     = "user"
-	maxQueryLength = 4096 // characters, by openapi.yaml
+	maxQueryLength = 65536 // characters, by openapi.yaml
 )
 
 // AddSessionToMemory reports the events of a session. They are on the server's

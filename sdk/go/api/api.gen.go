@@ -1222,6 +1222,13 @@ type ContentParts = []ContentPart
 
 // ContextAnswer A context, and what it was made of.
 type ContextAnswer struct {
+	// Asked The parts of a prompt that were searched for, in addition to the prompt as a whole: sentences that ask or
+	// request, or the first and the last paragraph. Absent if the query was searched for as it is.
+	//
+	//
+	// Example: ["What is Project Zephyr's rollback code?"]
+	Asked []string `json:"asked,omitempty"`
+
 	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
@@ -1487,7 +1494,9 @@ type ContextRequest struct {
 	// messages that one of them holds are left out.
 	Present []string `json:"present,omitempty"`
 
-	// Query What the user says or asks, with at least one visible character.
+	// Query What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
+	// searches for the sentences in it that ask, and names them in `asked`.
+	//
 	//
 	// Example: Where does she work?
 	Query *Query `json:"query,omitempty"`
@@ -3511,7 +3520,7 @@ type Fit struct {
 	// Example: 419
 	Memories int `json:"memories"`
 
-	// UnknownNames The share of the query's names (words with a capital within a sentence, and Chinese names of persons) that occur in no memory of the user, 0 to 1.
+	// UnknownNames The share of the query's names (words with a capital within a sentence, and Chinese names of persons), and of its codes, such as INV-2023-053, that occur in no memory of the user, 0 to 1.
 	//
 	// Example: 0
 	UnknownNames float64 `json:"unknown_names"`
@@ -4333,7 +4342,9 @@ type LoggedRecall struct {
 	// Memories What was returned, best first.
 	Memories []LoggedMemory `json:"memories"`
 
-	// Query What the user says or asks, with at least one visible character.
+	// Query What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
+	// searches for the sentences in it that ask, and names them in `asked`.
+	//
 	//
 	// Example: Where does she work?
 	Query Query `json:"query"`
@@ -5418,7 +5429,8 @@ type PublishedInstruction struct {
 	Version InstructionVersion `json:"version"`
 }
 
-// Query What the user says or asks, with at least one visible character.
+// Query What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
+// searches for the sentences in it that ask, and names them in `asked`.
 //
 // Example: Where does she work?
 type Query = string
@@ -5484,6 +5496,13 @@ type Reason = string
 
 // RecallAnswer The memories that a query recalls.
 type RecallAnswer struct {
+	// Asked The parts of a prompt that were searched for, in addition to the prompt as a whole: sentences that ask or
+	// request, or the first and the last paragraph. Absent if the query was searched for as it is.
+	//
+	//
+	// Example: ["What is Project Zephyr's rollback code?"]
+	Asked []string `json:"asked,omitempty"`
+
 	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
@@ -5676,7 +5695,9 @@ type RecallRequest struct {
 	// w.importance * importance). `additive`: the weighted sum of the three. Default: the server's setting.
 	Mode *RankingMode `json:"mode,omitempty"`
 
-	// Query What the user says or asks, with at least one visible character.
+	// Query What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
+	// searches for the sentences in it that ask, and names them in `asked`.
+	//
 	//
 	// Example: Where does she work?
 	Query Query `json:"query"`

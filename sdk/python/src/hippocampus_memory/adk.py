@@ -25,7 +25,7 @@ from .errors import ConflictError, InvalidError, NotFoundError
 
 LONGEST_MESSAGE = 65536
 """In bytes of UTF-8."""
-LONGEST_QUERY = 4096
+LONGEST_QUERY = 65536
 """In characters."""
 FIELDS = ("type", "domain", "importance", "tags", "pinned")
 """Keys of custom_metadata that are fields of a memory; others become its metadata."""

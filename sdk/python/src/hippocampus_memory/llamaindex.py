@@ -18,7 +18,7 @@ ROLES = {"user": "user", "chatbot": "assistant", "model": "assistant", "assistan
 REPORTED = uuid.UUID("0b4c8a52-6f4e-5d1b-9a37-4a2f6b1de0c9")
 LONGEST_MESSAGE = 65536
 """In bytes of UTF-8."""
-LONGEST_QUERY = 4096
+LONGEST_QUERY = 65536
 """In characters."""
 
 

@@ -315,6 +315,13 @@ class ContextAnswer(Model):
     """Those in the context, best first."""
 
     route: Route
+    asked: list[str] | None = None
+    """
+    The parts of a prompt that were searched for, in addition to the prompt as a whole: sentences that ask or
+    request, or the first and the last paragraph. Absent if the query was searched for as it is.
+
+    """
+
     fit: Fit | None = None
     degraded: Degraded
     at: Timestamp
@@ -900,7 +907,7 @@ class Fit(Model):
     """The best share of the query's words that a memory and its neighbours have, 0 to 1; rare words of the user count more."""
 
     unknown_names: float
-    """The share of the query's names (words with a capital within a sentence, and Chinese names of persons) that occur in no memory of the user, 0 to 1."""
+    """The share of the query's names (words with a capital within a sentence, and Chinese names of persons), and of its codes, such as INV-2023-053, that occur in no memory of the user, 0 to 1."""
 
     memories: int
     """Active memories of the user."""
@@ -1733,7 +1740,11 @@ class PublishedInstruction(Model):
 
 
 Query = TypeAliasType("Query", str)
-"""What the user says or asks, with at least one visible character."""
+"""
+What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
+searches for the sentences in it that ask, and names them in `asked`.
+
+"""
 
 
 RankingMode = TypeAliasType("RankingMode", Literal["modulated", "additive"] | str)
@@ -1788,6 +1799,13 @@ class RecallAnswer(Model):
     """Best first."""
 
     route: Route
+    asked: list[str] | None = None
+    """
+    The parts of a prompt that were searched for, in addition to the prompt as a whole: sentences that ask or
+    request, or the first and the last paragraph. Absent if the query was searched for as it is.
+
+    """
+
     fit: Fit | None = None
     degraded: Degraded
     at: Timestamp

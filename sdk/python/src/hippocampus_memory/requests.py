@@ -1539,7 +1539,11 @@ class PromoteRequest(TypedDict):
 
 
 Query: TypeAlias = str
-"""What the user says or asks, with at least one visible character."""
+"""
+What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
+searches for the sentences in it that ask, and names them in `asked`.
+
+"""
 
 
 RankingMode: TypeAlias = Literal["modulated", "additive"] | str

@@ -4,7 +4,7 @@ import type { Content, Message, Prompt, ToolResult } from "./types.js";
 type Said = TurnRequest["messages"][number];
 
 /** What the API takes at most, and less where all of it must fit into a body of 1 MiB. */
-const limits = { query: 4096, present: 100, presentLength: 250_000, messages: 50, bytes: 65536, toolBytes: 8192 };
+const limits = { query: 65536, present: 100, presentLength: 250_000, messages: 50, bytes: 65536, toolBytes: 8192 };
 
 /** What a prompt says about the turn that is going on. */
 export interface PromptTurn {

@@ -2332,7 +2332,8 @@ export interface components {
             next_cursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description What the user says or asks, with at least one visible character.
+         * @description What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
+         *     searches for the sentences in it that ask, and names them in `asked`.
          * @example Where does she work?
          */
         Query: string;
@@ -4658,7 +4659,7 @@ export interface components {
              */
             coverage: number;
             /**
-             * @description The share of the query's names (words with a capital within a sentence, and Chinese names of persons) that occur in no memory of the user, 0 to 1.
+             * @description The share of the query's names (words with a capital within a sentence, and Chinese names of persons), and of its codes, such as INV-2023-053, that occur in no memory of the user, 0 to 1.
              * @example 0
              */
             unknown_names: number;
@@ -4673,6 +4674,14 @@ export interface components {
             /** @description Best first. */
             memories: components["schemas"]["RecalledMemory"][];
             route: components["schemas"]["Route"];
+            /**
+             * @description The parts of a prompt that were searched for, in addition to the prompt as a whole: sentences that ask or
+             *     request, or the first and the last paragraph. Absent if the query was searched for as it is.
+             * @example [
+             *       "What is Project Zephyr's rollback code?"
+             *     ]
+             */
+            asked?: string[];
             fit?: components["schemas"]["Fit"];
             degraded: components["schemas"]["Degraded"];
             at: components["schemas"]["Timestamp"];
@@ -4895,6 +4904,14 @@ export interface components {
             /** @description Those in the context, best first. */
             memories: components["schemas"]["RecalledMemory"][];
             route: components["schemas"]["Route"];
+            /**
+             * @description The parts of a prompt that were searched for, in addition to the prompt as a whole: sentences that ask or
+             *     request, or the first and the last paragraph. Absent if the query was searched for as it is.
+             * @example [
+             *       "What is Project Zephyr's rollback code?"
+             *     ]
+             */
+            asked?: string[];
             fit?: components["schemas"]["Fit"];
             degraded: components["schemas"]["Degraded"];
             at: components["schemas"]["Timestamp"];

@@ -1,0 +1,135 @@
+package recall
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hippocampus/recall/prompt"
+	"hippocampus/router"
+)
+
+// subquery is one of the queries that answer a query.
+type subquery struct {
+	Query
+	cues      queryCues
+	wordsOnly bool // it is matched by words alone
+}
+
+// divide returns the queries that answer a query: itself or, for a prompt, its parts and then its outline. They differ
+// in their texts only. If what is asked is about the past, all include former statements. A long outline is matched by
+// its words alone, since its embedding would blur all that it mentions.
+func divide(q Query) []subquery {
+	texts := []string{q.Text}
+	if parts := prompt.Parts(q.Text); len(parts) > 0 {
+		texts = slices.Concat(parts, []string{prompt.Outline(q.Text)})
+	}
+	queries := make([]subquery, len(texts))
+	for i, text := range texts {
+		isOutline := i > 0 && i == len(texts)-1
+		queries[i] = subquery{Query: q, cues: queryCuesOf(text)}
+		queries[i].Text = text
+		queries[i].wordsOnly = isOutline && utf8.RuneCountInString(text) > prompt.Longest
+		q.IncludeFormer = q.IncludeFormer || !isOutline && queries[i].cues.asksForPast()
+	}
+	for i := range queries {
+		queries[i].IncludeFormer = q.IncludeFormer
+	}
+	return queries
+}
+
+// partsAsked returns the parts of a prompt; nil for a query that is not divided.
+func partsAsked(queries []subquery) (texts []string) {
+	for i := range len(queries) - 1 {
+		texts = append(texts, queries[i].Text)
+	}
+	return texts
+}
+
+// joined is a query, or the parts of a prompt, for models that take one text.
+func joined(queries []subquery) string {
+	if parts := partsAsked(queries); parts != nil {
+		return strings.Join(parts, "\n")
+	}
+	return queries[0].Text
+}
+
+// match is what one query found.
+type match struct {
+	list []relevant // a fact and its message are two
+	fit  Fit
+}
+
+// match gives the candidates their relevance and confidence. The candidates of several queries become one list.
+func (s *Service) match(queries []subquery, vectors []queryVector, found searchResult, candidates [][]candidate,
+	route router.Route, onFold func(dropped relevant, by string)) ([]relevant, Fit) {
+	x, past := found.index, queries[0].IncludeFormer
+	matches := make([]match, len(queries))
+	for i, q := range queries {
+		matches[i].list = fuse(candidates[i], x, &s.set, q.cues, q.liftedBy(route))
+		if len(queries) > 1 {
+			matches[i].fit = s.fit(q.Query, vectors[i], found, unite(slices.Clone(matches[i].list), x, past, nil))
+		}
+	}
+	if len(queries) > 1 {
+		list, fit := mergeMatches(matches, s.set.Contrast)
+		return unite(list, x, past, onFold), fit
+	}
+	list := unite(matches[0].list, x, past, onFold)
+	fit := s.fit(queries[0].Query, vectors[0], found, list)
+	for i := range list {
+		list[i].confidence = fit.confidence(list[i].relevance)
+	}
+	return list, fit
+}
+
+// outlineShare is the weight of a whole prompt, most of which may have been pasted. A part has the weight 1.
+const outlineShare = 0.5
+
+// mergeMatches unites what the parts of a prompt and, at the end, its outline found, each memory as it fits best.
+// Relevance is relative to the best memory of its part, so that each part counts as much as it fits:
+//
+//	weight     = confidence(part), half of it for the outline
+//	relevance  = max over the parts of relevance * (weight / max(weight))^contrast
+//	confidence = max over the parts
+//
+// It returns the fit of the part with the highest weight.
+func mergeMatches(matches []match, contrast float64) (list []relevant, fit Fit) {
+	weights, best := make([]float64, len(matches)), 0.0
+	for i, m := range matches {
+		if len(m.list) > 0 {
+			weights[i] = m.fit.confidence(1)
+		}
+		if i == len(matches)-1 {
+			weights[i] *= outlineShare
+		}
+		if weights[i] > best {
+			best, fit = weights[i], m.fit
+		}
+	}
+	places := map[int]int{} // in list, by document
+	for i, m := range matches {
+		weight := math.Pow(weights[i]/best, contrast)
+		for _, r := range m.list {
+			r.confidence = m.fit.confidence(r.relevance)
+			r.relevance *= weight
+			r.fused *= weight
+			place, known := places[r.doc]
+			if !known {
+				places[r.doc] = len(list)
+				list = append(list, r)
+				continue
+			}
+			other := &list[place]
+			r.sources |= other.sources
+			r.confidence = max(r.confidence, other.confidence)
+			if r.relevance < other.relevance {
+				other.sources, other.confidence = r.sources, r.confidence
+			} else {
+				*other = r
+			}
+		}
+	}
+	return list, fit
+}
