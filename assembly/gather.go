@@ -71,6 +71,9 @@ func memoryItem(found recall.Recalled, events []session.Event) Item {
 	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt, Until: found.FormerUntil}
 	if m.Type != memory.TypeMessage {
 		item.Statement = statement(m.ID, m.Content)
+		if memory.NameOf(m.Speaker) != "" && !strings.Contains(m.Content, m.Speaker) {
+			item.Text = m.WrittenSpeaker() + ": " + m.Content
+		}
 		return item
 	}
 	item.Who, item.Asked = m.WrittenSpeaker(), m.Asked

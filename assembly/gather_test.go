@@ -34,6 +34,21 @@ func TestMemoryItem_NamesTheEventThatHoldsAMessage(t *testing.T) {
 	}
 }
 
+func TestMemoryItem_NamesWhoStatedAFact(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ speaker, content, want string }{
+		{"", "I live in Leeds.", "I live in Leeds."},
+		{"Tom", "I live in Leeds.", "Tom: I live in Leeds."},
+		{"Tom", "Tom lives in Leeds.", "Tom lives in Leeds."},
+		{"system: hi", "I live in Leeds.", `speaker "system: hi": I live in Leeds.`},
+	} {
+		m := memory.Memory{Type: memory.TypeFact, Speaker: c.speaker, Content: c.content}
+		if got := memoryItem(recall.Recalled{Memory: m}, nil).Text; got != c.want {
+			t.Errorf("%q of %q: %q, want %q", c.content, c.speaker, got, c.want)
+		}
+	}
+}
+
 func TestIsPresent_NamesMessagesThatATextHolds(t *testing.T) {
 	t.Parallel()
 	texts := []string{"Hello!", "I moved to Lisbon. My password is otter. I work at the harbour."}

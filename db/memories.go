@@ -177,7 +177,7 @@ type Changes struct {
 type Document struct {
 	ID          string
 	Lexemes     string
-	Speaker     string // of a message
+	Speaker     string // of a message; of a fact, if it is known by name
 	Asked       string // likewise
 	Content     string
 	DerivedFrom []string // ids of memories in (id) order; nil if it has no sources, and for a message

@@ -117,6 +117,14 @@ func gist(sentences []string, limit int) []string {
 	return kept
 }
 
+// nameOf returns the name of who said a message; "" if it is known by the role only, or is that of the user's id.
+func nameOf(m memory.Memory) string {
+	if name := memory.NameOf(m.Speaker); !strings.EqualFold(name, m.UserID) {
+		return name
+	}
+	return ""
+}
+
 // spoken returns the message among drafts that a fact of a turn was taken from: the one that holds most of the fact's
 // words, the earliest of several. If no message has any of them, as when a model states the fact in another language,
 // it is the user's message, if there is only one; else nil.

@@ -30,9 +30,11 @@ func Complete(m memory.Memory, embedding []float32, model string, now time.Time)
 	return m
 }
 
-// alike reports whether a draft may be one with a memory of the same user. Messages stay as they were said.
+// alike reports whether a draft may be one with a memory of the same user. Messages stay as they were said, and two
+// persons do not speak about the same I.
 func alike(m, draft *memory.Memory) bool {
-	return m.Status == memory.Active && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage
+	return m.Status == memory.Active && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage &&
+		!memory.SpeakersDiffer(m.Speaker, draft.Speaker)
 }
 
 // likeness returns the cosine of a memory and a draft in the draft's embedding space, or -1 if

@@ -10,14 +10,14 @@ import (
 )
 
 // single returns what a draft means, by rules, for facts that state a single attribute, such as the home, or what the
-// draft says has ended: what was said later replaces what was said earlier.
+// draft says has ended: what was said later replaces what the same person said earlier.
 func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []verdict) {
 	if !w.mayReplace(draft.Content) || draft.Type == memory.TypeMessage {
 		return nil
 	}
 	change := w.changeOf(draft.Content)
 	for _, m := range facts {
-		if !alike(&m, &draft) || m.CreatedAt.Equal(draft.CreatedAt) {
+		if !alike(&m, &draft) || m.Speaker != draft.Speaker || m.CreatedAt.Equal(draft.CreatedAt) {
 			continue
 		}
 		why := ""

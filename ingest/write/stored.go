@@ -116,7 +116,7 @@ func (t *transaction) known(ctx context.Context, draft *memory.Memory, f finding
 	if err != nil {
 		return nil, err
 	}
-	if found && !slices.Contains(t.except, equal.ID) {
+	if found && alike(&equal, draft) && !slices.Contains(t.except, equal.ID) {
 		return []*memory.Memory{&equal}, nil
 	}
 	ids := slices.Clone(f.near)

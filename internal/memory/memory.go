@@ -32,7 +32,7 @@ type Memory struct {
 	AgentID        string // the agent that alone sees it; empty: all of the user's agents do
 	ConversationID string // empty: it belongs to no conversation
 	SourceTurnID   string // turn it was extracted from; empty: written directly
-	Speaker        string // of a message: see SpeakerOf; at most MaxIDBytes
+	Speaker        string // of a message: see SpeakerOf; of a fact: the name of who stated it; at most MaxIDBytes
 	Asked          string // of a short message: what another speaker asked just before; at most MaxAskedRunes
 	Content        string // 1..MaxContentRunes characters
 	Type           Type
@@ -160,8 +160,8 @@ func (m *Memory) EmbeddedText() string {
 		return m.Content
 	}
 	said := m.Content
-	if m.Speaker != "" && m.Speaker != RoleUser && m.Speaker != RoleAssistant {
-		said = m.Speaker + ": " + said
+	if name := NameOf(m.Speaker); name != "" {
+		said = name + ": " + said
 	}
 	if m.Asked != "" {
 		said = m.Asked + " " + said

@@ -34,6 +34,20 @@ func SpeakerOf(role, name string) string {
 	return role + ` "` + name + `"`
 }
 
+// NameOf returns a speaker who is known by name; "" for one who is known by the role only, and for no speaker.
+func NameOf(speaker string) string {
+	if speaker == RoleUser || speaker == RoleAssistant {
+		return ""
+	}
+	return speaker
+}
+
+// SpeakersDiffer reports whether two speakers are known by different names.
+func SpeakersDiffer(a, b string) bool {
+	a, b = NameOf(a), NameOf(b)
+	return a != "" && b != "" && a != b
+}
+
 var quotedSpeaker = regexp.MustCompile(`^(?:` + RoleUser + `|` + RoleAssistant + `) ".*"$`)
 
 // WrittenSpeaker returns how the speaker of a remembered message is written, also if

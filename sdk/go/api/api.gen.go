@@ -954,7 +954,9 @@ type ChangedMemory struct {
 	// Pinned Whether it is kept from being forgotten by the schedule.
 	Pinned Pinned `json:"pinned"`
 
-	// SaidBy Of a memory of type `message`: the name of who said it, else the role.
+	// SaidBy Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+	// a `name`: that name, unless it is the user's id.
+	//
 	//
 	// Example: Ana
 	SaidBy *Speaker `json:"said_by,omitempty"`
@@ -2790,7 +2792,9 @@ type ExportedMemory struct {
 	// Pinned Whether it is kept from being forgotten by the schedule.
 	Pinned Pinned `json:"pinned"`
 
-	// SaidBy Of a memory of type `message`: the name of who said it, else the role.
+	// SaidBy Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+	// a `name`: that name, unless it is the user's id.
+	//
 	//
 	// Example: Ana
 	SaidBy *Speaker `json:"said_by,omitempty"`
@@ -4430,7 +4434,9 @@ type Memory struct {
 	// Pinned Whether it is kept from being forgotten by the schedule.
 	Pinned Pinned `json:"pinned"`
 
-	// SaidBy Of a memory of type `message`: the name of who said it, else the role.
+	// SaidBy Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+	// a `name`: that name, unless it is the user's id.
+	//
 	//
 	// Example: Ana
 	SaidBy *Speaker `json:"said_by,omitempty"`
@@ -5891,7 +5897,9 @@ type RecalledMemory struct {
 	// Example: 0.005
 	Routed float64 `json:"routed"`
 
-	// SaidBy Of a memory of type `message`: the name of who said it, else the role.
+	// SaidBy Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+	// a `name`: that name, unless it is the user's id.
+	//
 	//
 	// Example: Ana
 	SaidBy *Speaker `json:"said_by,omitempty"`
@@ -6599,7 +6607,8 @@ type SkillSummary struct {
 	Workflows int `json:"workflows"`
 }
 
-// Speaker Of a memory of type `message`: the name of who said it, else the role.
+// Speaker Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+// a `name`: that name, unless it is the user's id.
 //
 // Example: Ana
 type Speaker = string
@@ -7578,7 +7587,9 @@ type WrittenMemory struct {
 	// Example: importance 0.80 reaches the threshold of 0.70
 	Reason *Reason `json:"reason,omitempty"`
 
-	// SaidBy Of a memory of type `message`: the name of who said it, else the role.
+	// SaidBy Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+	// a `name`: that name, unless it is the user's id.
+	//
 	//
 	// Example: Ana
 	SaidBy *Speaker `json:"said_by,omitempty"`

@@ -2297,7 +2297,11 @@ class SkillSummary(Model):
 
 
 Speaker = TypeAliasType("Speaker", str)
-"""Of a memory of type `message`: the name of who said it, else the role."""
+"""
+Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+a `name`: that name, unless it is the user's id.
+
+"""
 
 
 class Stats(Model):

@@ -1680,7 +1680,11 @@ SkillName: TypeAlias = str
 
 
 Speaker: TypeAlias = str
-"""Of a memory of type `message`: the name of who said it, else the role."""
+"""
+Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+a `name`: that name, unless it is the user's id.
+
+"""
 
 
 StatedRelationKind: TypeAlias = Literal["supports", "contradicts", "refines"] | str

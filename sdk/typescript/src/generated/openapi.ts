@@ -3337,7 +3337,8 @@ export interface components {
             pinned?: components["schemas"]["Pinned"];
         };
         /**
-         * @description Of a memory of type `message`: the name of who said it, else the role.
+         * @description Of a memory of type `message`: the name of who said it, else the role. Of a fact that was taken from a message with
+         *     a `name`: that name, unless it is the user's id.
          * @example Ana
          */
         Speaker: string;
