@@ -17,6 +17,7 @@
 //	bench servers          one server and several on the same stores -> recalls a second
 //	bench years            rules of forgetting -> memories of a user after years
 //	bench changes          changes of mind through turns -> is the latest statement first, is a former one returned
+//	bench times            questions that name a time, in two languages and three zones -> is the answer first
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
 // Each command builds the server, starts it on its own stores, prints a table and
@@ -43,7 +44,7 @@ func main() {
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(),
-		yearsCommand(), changesCommand(), promptsCommand(), proxyCommand(), floorCommand(), reverseCommand())
+		yearsCommand(), changesCommand(), timesCommand(), promptsCommand(), proxyCommand(), floorCommand(), reverseCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {
