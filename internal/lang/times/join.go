@@ -1,0 +1,111 @@
+package times
+
+import (
+	"slices"
+	"strings"
+)
+
+// tense reads whether the text is about the past or about plans.
+func (s *scan) tense() tense {
+	if s.known {
+		return s.about
+	}
+	s.known = true
+	for i := range s.tokens {
+		if _, width := s.member("ahead", i); width > 0 {
+			s.about = ahead
+			continue
+		}
+		word := s.tokens[i].word
+		if _, width := s.member("past", i); width > 0 || len(word) > 4 && strings.HasSuffix(word, "ed") {
+			s.about = past
+			return past
+		}
+	}
+	return s.about
+}
+
+// isDay reports whether a finding is a day as a whole.
+func (f *finding) isDay() bool {
+	return len(f.intervals) > 0 && daysBetween(f.intervals[0].from, f.intervals[0].until) == 1 &&
+		f.rule.name != "part"
+}
+
+// narrow keeps a part of each period, unless that is a day.
+func (f *finding) narrow(code int) {
+	if code == 0 || f.isDay() {
+		return
+	}
+	for n, i := range f.intervals {
+		f.intervals[n] = i.cutTo(code)
+	}
+}
+
+// joined unites the two times of a range, a weekday with the date after it, and what "since" opens.
+func (s *scan) joined(list []finding) (united []finding) {
+	for i := 0; i < len(list); i++ {
+		f := list[i]
+		if i+1 < len(list) {
+			next := list[i+1]
+			switch {
+			case s.isRange(&f, &next):
+				f = f.to(next)
+				i++
+			case s.isWeekdayOf(&f, &next):
+				next.begin = f.begin
+				f = next
+				i++
+			}
+		}
+		for n := range f.intervals {
+			switch f.open {
+			case 1:
+				f.intervals[n].until = s.clock.today.AddDate(0, 0, 1)
+			case 2:
+				f.intervals[n] = interval{f.intervals[n].until, s.clock.today.AddDate(0, 0, 1)}
+			}
+		}
+		united = append(united, f)
+	}
+	return united
+}
+
+// isRange reports whether two times are the ends of a range: "from March to May", "between ... and ...", 三月到五月.
+func (s *scan) isRange(a, b *finding) bool {
+	if b.begin != a.end+1 {
+		return false
+	}
+	switch word := s.tokens[a.end].word; word {
+	case "and", "和":
+		return s.precededBy("from", a.begin)
+	case "-", "–", "—":
+		return true
+	}
+	_, width := s.member("to", a.end)
+	return width > 0
+}
+
+// to returns the range from one time to another. A beginning whose year is not known is in the year before the end.
+func (f finding) to(end finding) finding {
+	last := end.intervals[0]
+	from := f.intervals[0].from
+	if !f.dated {
+		from = from.AddDate(last.from.Year()-from.Year(), 0, 0)
+		if from.After(last.from) {
+			from = from.AddDate(-1, 0, 0)
+		}
+	}
+	f.end, f.intervals = end.end, []interval{{from, last.until}}
+	f.open = end.open
+	return f
+}
+
+// isWeekdayOf reports whether a time is the weekday of the date after it, as in "Saturday, 11 January".
+func (s *scan) isWeekdayOf(a, b *finding) bool {
+	if a.rule.name != "weekday" && a.rule.name != "weekof" || b.rule.name != "date" {
+		return false
+	}
+	return !slices.ContainsFunc(s.tokens[a.end:b.begin], func(t token) bool {
+		return t.word != "," && t.word != "the" && t.word != "(" && t.word != "（"
+	})
+}
