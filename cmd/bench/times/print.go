@@ -21,7 +21,8 @@ func (r Report) Print(out io.Writer) error {
 			all.First += l.First
 			all.Three += l.Three
 		}
-		all.Half, all.Language, all.Zone = half, "all", "all"
+		all.Half = half
+		all.Language, all.Zone = "all", "all"
 		all.printTo(w)
 	}
 	return w.Flush()

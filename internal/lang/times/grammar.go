@@ -20,6 +20,7 @@ type grammar struct {
 	patterns *node
 	classes  map[string]*node
 	hints    map[string]bool // words without which no pattern matches, but for digits
+	begins   map[string]bool // words with which a pattern or a word before it begins, but for digits
 }
 
 // node is a place in the patterns, or in the members of a class.
@@ -44,7 +45,7 @@ type rule struct {
 
 // grammarOf returns the grammar, which is read once.
 var grammarOf = sync.OnceValue(func() *grammar {
-	g := &grammar{patterns: &node{}, classes: map[string]*node{}, hints: map[string]bool{}}
+	g := &grammar{patterns: &node{}, classes: map[string]*node{}, hints: map[string]bool{}, begins: map[string]bool{}}
 	for _, file := range []string{english, chinese} {
 		if err := g.read(file); err != nil {
 			panic(err) // the files are embedded
@@ -57,6 +58,20 @@ var grammarOf = sync.OnceValue(func() *grammar {
 				g.hints[word] = true
 			}
 		})
+	}
+	begin := []*node{g.patterns, g.classes["cut"], g.classes["number"], g.classes["ordinal"]}
+	for _, h := range g.patterns.holes {
+		if n := g.classes[h.class]; n != nil {
+			begin = append(begin, n)
+		}
+	}
+	for _, n := range begin {
+		for word := range n.next {
+			g.begins[word] = true
+		}
+	}
+	for _, digit := range hanDigits + "零两十" {
+		g.begins[string(digit)] = true
 	}
 	return g
 })
@@ -146,13 +161,14 @@ func elementsOf(pattern string) (list []string) {
 			list, pattern = append(list, class+"}"), rest
 			continue
 		}
-		word, rest, found := strings.Cut(pattern, "{")
-		for _, t := range tokensOf(word) {
+		words := pattern
+		if i := strings.IndexByte(pattern, '{'); i >= 0 {
+			words = pattern[:i]
+		}
+		for _, t := range tokensOf(words) {
 			list = append(list, t.word)
 		}
-		if pattern = ""; found {
-			pattern = "{" + rest
-		}
+		pattern = pattern[len(words):]
 	}
 	return list
 }
@@ -189,7 +205,7 @@ func (n *node) hole(class string) *node {
 // eachWord calls f for each word of the patterns, marks left out.
 func (n *node) eachWord(f func(word string)) {
 	for word, next := range n.next {
-		if r, _ := utf8.DecodeRuneInString(word); r >= utf8.RuneSelf || isLetter(word[0]) {
+		if word[0] >= utf8.RuneSelf || isLetter(word[0]) {
 			f(word)
 		}
 		next.eachWord(f)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/internal/growthtest"
+	_ "hippocampus/internal/rapidtest"
 )
 
 // A day is named in several ways, and each reading holds the day.

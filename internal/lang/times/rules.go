@@ -155,8 +155,12 @@ func (c *clock) recurring(name, which string, has captures) []interval {
 		}
 		return nil
 	}
-	var list []interval
-	for n := -8; n <= 8; n++ { // a 29 February may be eight years away
+	years := 2
+	if has[month] == 2 && has[day] == 29 {
+		years = 8 // the next one may be so far away
+	}
+	list := make([]interval, 0, 2*years+1)
+	for n := -years; n <= years; n++ {
 		if i, exists := in(n); exists {
 			list = append(list, i)
 		}

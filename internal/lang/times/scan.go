@@ -55,6 +55,10 @@ type finding struct {
 // found returns the times that the text names one by one.
 func (s *scan) found() (list []finding) {
 	for i := 0; i < len(s.tokens); {
+		if t := &s.tokens[i]; t.number < 0 && !s.begins[t.word] {
+			i++
+			continue
+		}
 		f, known := s.at(i)
 		if !known {
 			i++

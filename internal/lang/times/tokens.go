@@ -80,7 +80,8 @@ func tokensOf(text string) (tokens []token) {
 				_, suffixEnd, _ := next(text, at)
 				switch strings.ToLower(text[at:suffixEnd]) {
 				case "st", "nd", "rd", "th":
-					t.ordinal, t.end, at = true, suffixEnd, suffixEnd
+					t.ordinal = true
+					t.end, at = suffixEnd, suffixEnd
 				default:
 					t.number = -1 // as in 3pm or 1990s
 				}
