@@ -17,6 +17,7 @@ const (
 	fromSkill     // as the best proven workflow of a skill that a candidate is a workflow of
 	fromSuccessor // since it superseded what a candidate states
 	fromFormer    // superseded, by similarity or since a candidate superseded it
+	fromDate      // by a time that the query names
 )
 
 // The names of the sources in answers.
@@ -27,14 +28,15 @@ const (
 	nameSkill     = "skill"
 	nameSuccessor = "successor"
 	nameFormer    = "former"
+	nameDate      = "date"
 )
 
 // names lists the names of the sources in a fixed order.
 func (s sources) names() []string { return sourceNames[s] }
 
-var sourceNames = func() (names [1 << 6][]string) {
+var sourceNames = func() (names [1 << 7][]string) {
 	for set := range names {
-		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor, nameFormer} {
+		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor, nameFormer, nameDate} {
 			if set>>i&1 == 1 {
 				names[set] = append(names[set], name)
 			}
@@ -61,7 +63,7 @@ func (s *Service) candidates(ctx context.Context, queries []subquery, vectors []
 	lists [][]candidate, err error) {
 	lists = make([][]candidate, len(queries))
 	for i := range queries {
-		lists[i] = s.candidatesOf(queries[i].Query, r, r.hits[i])
+		lists[i] = s.candidatesOf(&queries[i], r, r.hits[i])
 		if err := s.compareRest(ctx, queries[i].Query, vectors[i], lists[i]); err != nil {
 			return nil, err
 		}
@@ -69,11 +71,11 @@ func (s *Service) candidates(ctx context.Context, queries []subquery, vectors []
 	return lists, nil
 }
 
-// candidatesOf unites the nearest hits, the best documents by words, what superseded them, and the best
-// proven workflows of their skills.
-func (s *Service) candidatesOf(q Query, r searchResult, hits []hit) []candidate {
+// candidatesOf unites the nearest hits, the best documents by words, those of the times that the query names, what
+// superseded them, and the best proven workflows of their skills.
+func (s *Service) candidatesOf(q *subquery, r searchResult, hits []hit) []candidate {
 	x, open := r.index, r.scope.open
-	worded := wordingOf(q, r)
+	worded := wordingOf(q.Query, r)
 	lexical := s.scoreWords(worded.terms, x, r.postings, open)
 	undated, postings := lexical, r.postings
 	if without, differ := x.withoutDays(postings); differ {
@@ -108,6 +110,9 @@ func (s *Service) candidatesOf(q Query, r searchResult, hits []hit) []candidate 
 	}
 	for _, doc := range lexical.best(x, s.set.Lift, open, q.Candidates) {
 		add(doc, fromWords)
+	}
+	for _, doc := range q.cues.dated(x, lexical, open, q.Candidates) {
+		add(doc, fromDate)
 	}
 	for _, o := range x.outdated { // its words and meaning may be far from the query
 		if o.doc == o.message {

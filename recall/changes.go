@@ -140,7 +140,8 @@ func (x *index) append(docs []db.Document) {
 		k := kind{Domain: d.Domain, Type: d.Type, AgentID: d.AgentID, ConversationID: d.ConversationID}
 		x.docs = append(x.docs, document{
 			id: id, importance: d.Importance, question: c.question, created: d.CreatedAt.UnixMicro(), timed: c.timed,
-			end: uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
+			about: aboutOf(d.Content, d.CreatedAt.UTC()),
+			end:   uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
 			said:    uint32(max(0, len(x.lexemes)-begin-before.of(d))),
 			kind:    intern(kinds, &x.kinds, k, k),
 			tags:    intern(tagLists, &x.tagLists, joinTags(d.Tags), d.Tags),

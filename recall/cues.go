@@ -2,11 +2,11 @@ package recall
 
 import (
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"hippocampus/internal/lang/times"
 )
 
 // cues are signals in a memory's text other than its words. The index stores
@@ -134,15 +134,16 @@ func questionShare(text string) float64 {
 type queryCues struct {
 	text     string // lower case
 	names    map[string]bool
-	dates    []namedDate
+	dates    []times.Span
 	asksWhen bool
 }
 
 var whenPattern = regexp.MustCompile(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|` +
 	`什么时候|哪天|哪年|哪一天|哪一年|哪个月|多久|何时|几时|几月|几点|几号|星期几|周几`)
 
-func queryCuesOf(query string) queryCues {
-	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}, dates: datesIn(query)}
+// queryCuesOf reads a query that is asked at an instant, in whose zone its times are read.
+func queryCuesOf(query string, at time.Time) queryCues {
+	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}, dates: times.InQuestion(query, at)}
 	if strings.Contains(c.text, "wh") || strings.Contains(c.text, "how") || !isASCII(query) { // every match has one
 		c.asksWhen = whenPattern.MatchString(c.text)
 	}
@@ -172,11 +173,15 @@ var (
 	wasPattern   = regexp.MustCompile(`\b(?:did|was|were|had|have|has)\b`)
 )
 
-// asksForPast reports whether what was true formerly may answer the query. A date, such as "in August", asks for the
-// past unless the question is about plans.
-func (c *queryCues) asksForPast() bool {
-	if len(c.dates) > 0 && (!aheadPattern.MatchString(c.text) || wasPattern.MatchString(c.text)) {
-		return true
+// asksForPast reports whether what was true formerly may answer a query that is asked at an instant. A time that is
+// over, such as "in August", asks for the past unless the question is about plans, and so does one that has begun in a
+// question in the past tense.
+func (c *queryCues) asksForPast(at time.Time) bool {
+	for _, d := range c.dates {
+		was := wasPattern.MatchString(c.text)
+		if was && d.From.Before(at) || !d.Until.After(at) && !aheadPattern.MatchString(c.text) {
+			return true
+		}
 	}
 	return pastPattern.MatchString(c.text)
 }
@@ -210,69 +215,4 @@ func (c *queryCues) namesSpeaker(speaker string) bool {
 		}
 	}
 	return true
-}
-
-// namedDate is a month that a query names, with its day and its year if it names them.
-type namedDate struct {
-	year, day int // 0: not named
-	month     time.Month
-}
-
-var (
-	months = strings.Fields(
-		"january february march april may june july august september october november december")
-	datePattern = regexp.MustCompile(`(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)? )?\b(` + strings.Join(months, "|") +
-		`)\b(?: (\d{1,2})(?:st|nd|rd|th)?\b)?(?:,? (?:of )?((?:19|20)\d\d)\b)?`)
-	monthOfMay = regexp.MustCompile(`\b(?:in|of|since|until|during|last|early|late|mid) may\b`) // not the verb
-)
-
-func datesIn(query string) []namedDate {
-	var dates []namedDate
-	query = strings.ToLower(query)
-	if !slices.ContainsFunc(months, func(month string) bool { return strings.Contains(query, month) }) {
-		return nil // most queries end here
-	}
-	for _, m := range datePattern.FindAllStringSubmatch(query, -1) {
-		month := m[2]
-		day := m[1] + m[3]
-		year := m[4]
-		if month == "may" && day+year == "" && !monthOfMay.MatchString(query) {
-			continue
-		}
-		d := namedDate{month: time.Month(slices.Index(months, month) + 1)}
-		d.day, _ = strconv.Atoi(day) // 0 if it is empty
-		d.year, _ = strconv.Atoi(year)
-		dates = append(dates, d)
-	}
-	return dates
-}
-
-// dateMatch is how near an instant is to a date that the query names: 1 on the
-// day or the next, or in the month; 1/2 in the ten days after, and on the day before.
-func (c *queryCues) dateMatch(at time.Time) float64 {
-	best := 0.0
-	at = at.UTC()
-	for _, d := range c.dates {
-		if d.year != 0 && d.year != at.Year() {
-			continue
-		}
-		switch {
-		case d.day == 0 && at.Month() == d.month:
-			best = 1
-		case d.day == 0 && at.Month() == d.month%12+1 && at.Day() <= 10:
-			best = max(best, 0.5)
-		case d.day != 0:
-			day := time.Date(at.Year(), d.month, d.day, 0, 0, 0, 0, time.UTC)
-			if day.Month() != d.month {
-				continue // the month has no such day
-			}
-			switch days := int(at.Truncate(24*time.Hour).Sub(day).Hours() / 24); {
-			case days >= 0 && days <= 1:
-				best = 1
-			case days >= -1 && days <= 10:
-				best = max(best, 0.5)
-			}
-		}
-	}
-	return best
 }

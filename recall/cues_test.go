@@ -26,7 +26,7 @@ func TestQueryCues_NameTheSpeaker(t *testing.T) {
 		{"李强种什么？", "李强: 西红柿", true},
 		{"强种种什么？", "李强: 西红柿", false},
 	} {
-		w := queryCuesOf(c.query)
+		w := queryCuesOf(c.query, begin)
 		if got := w.namesSpeaker(cuesOf(c.content).speaker); got != c.want {
 			t.Errorf("%q names the speaker of %q: %v, want %v", c.query, c.content, got, c.want)
 		}
@@ -47,7 +47,7 @@ func TestCues_StateATime(t *testing.T) {
 	for query, want := range map[string]bool{
 		"他几时走？": true, "哪个月考试？": true, "When is it?": true, "他是谁？": false,
 	} {
-		if w := queryCuesOf(query); w.asksWhen != want {
+		if w := queryCuesOf(query, begin); w.asksWhen != want {
 			t.Errorf("%q asks when: %v", query, w.asksWhen)
 		}
 	}
@@ -55,15 +55,17 @@ func TestCues_StateATime(t *testing.T) {
 
 func TestQueryCues_AskForThePast(t *testing.T) {
 	t.Parallel()
+	at := time.Date(2031, 3, 21, 10, 0, 0, 0, time.UTC)
 	for query, want := range map[string]bool{
 		"Where did I live before?": true, "Where did we use to live?": true, "What was my old number?": true,
 		"Where did I work in March?": true, "我以前住在哪里？": true, "她曾经做什么工作？": true,
 		"What are the plans we had in August?": true, "Where was I in August?": true, "August 2030": true,
-		"Where are we going in August?": false, "Will I travel in May?": false,
+		"What did I eat today?": true, "Where did I live last year?": true, "上个月我住在哪里？": true,
+		"Where do I live this year?": false, "Where are we going in August?": false, "Will I travel in May?": false,
 		"Where do I live?": false, "How old is my daughter?": false, "我住在哪里？": false, "": false,
 	} {
-		cues := queryCuesOf(query)
-		if got := cues.asksForPast(); got != want {
+		cues := queryCuesOf(query, at)
+		if got := cues.asksForPast(at); got != want {
 			t.Errorf("%q asks for the past: %v", query, got)
 		}
 	}
@@ -83,16 +85,17 @@ func FuzzCues(f *testing.F) {
 		if !(c.question >= 0 && c.question <= 1) || len(c.speaker) > 3*len(content) {
 			t.Fatalf("%q has the cues %+v", content, c)
 		}
-		q := queryCuesOf(content)
+		q := queryCuesOf(content, begin)
 		q.namesSpeaker(c.speaker)
-		if match := q.dateMatch(at); !(match >= 0 && match <= 1) {
+		d := document{created: at.UnixMicro(), about: aboutOf(content, at)}
+		if match := q.dateMatch(&d); !(match >= 0 && match <= 1) {
 			t.Fatalf("%q matches a date by %v", content, match)
 		}
 		if len(q.dates) > len(content) || len(q.names) > len(content) {
 			t.Fatalf("%q has %d dates and %d names", content, len(q.dates), len(q.names))
 		}
 		growthtest.Check(t, head, unit, func(content string) { cuesOf(content) })
-		growthtest.Check(t, head, unit, func(query string) { queryCuesOf(query) })
+		growthtest.Check(t, head, unit, func(query string) { queryCuesOf(query, begin) })
 	})
 }
 

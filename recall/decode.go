@@ -35,6 +35,9 @@ func decode(revision int64, data []byte) (*index, error) {
 			id: [16]byte(s.IDs[16*doc:]), importance: s.Importance[doc], question: s.Question[doc], created: s.Created[doc],
 			end: end, length: s.Length[doc], said: s.Said[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
 			timed: s.Timed[doc], called: s.CalledBy[doc],
+			about: [2]dayRange{
+				{s.About[4*doc], s.About[4*doc+1]}, {s.About[4*doc+2], s.About[4*doc+3]},
+			},
 		}
 		x.accessed[doc].Store(s.Accessed[doc])
 	}
@@ -68,6 +71,7 @@ func (s *snapshot) checkColumns() error {
 		{"Tags", len(s.Tags), n},
 		{"Speaker", len(s.Speaker), n},
 		{"Timed", len(s.Timed), n},
+		{"About", len(s.About), 4 * n},
 		{"CalledBy", len(s.CalledBy), n},
 		{"ByID", len(s.ByID), n},
 		{"Taken", len(s.Taken) % 2, 0},

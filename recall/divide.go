@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hippocampus/internal/lang/times"
 	"hippocampus/recall/prompt"
 	"hippocampus/router"
 )
@@ -28,10 +29,13 @@ func divide(q Query) []subquery {
 	queries := make([]subquery, len(texts))
 	for i, text := range texts {
 		isOutline := i > 0 && i == len(texts)-1
-		queries[i] = subquery{Query: q, cues: queryCuesOf(text)}
+		queries[i] = subquery{Query: q, cues: queryCuesOf(text, q.At.In(q.Zone))}
 		queries[i].Text = text
-		queries[i].wordsOnly = isOutline && utf8.RuneCountInString(text) > prompt.Longest
-		q.IncludeFormer = q.IncludeFormer || !isOutline && queries[i].cues.asksForPast()
+		if isOutline && utf8.RuneCountInString(text) > prompt.Longest {
+			queries[i].wordsOnly = true
+			queries[i].cues.dates = nil // pasted text has many
+		}
+		q.IncludeFormer = q.IncludeFormer || !isOutline && queries[i].cues.asksForPast(q.At)
 	}
 	for i := range queries {
 		queries[i].IncludeFormer = q.IncludeFormer
@@ -45,6 +49,18 @@ func partsAsked(queries []subquery) (texts []string) {
 		texts = append(texts, queries[i].Text)
 	}
 	return texts
+}
+
+// timesAsked returns the times that queries name, each once.
+func timesAsked(queries []subquery) (list []times.Span) {
+	for i := range queries {
+		for _, span := range queries[i].cues.dates {
+			if !slices.Contains(list, span) {
+				list = append(list, span)
+			}
+		}
+	}
+	return list
 }
 
 // joined is a query, or the parts of a prompt, for models that take one text.

@@ -105,7 +105,7 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 		if query.namesSpeaker(x.speakers[doc.speaker]) {
 			r.speaker = set.Cues.Speaker
 		}
-		r.date = set.Cues.Date * query.dateMatch(doc.createdAt())
+		r.date = set.Cues.Date * query.dateMatch(doc)
 		if query.asksWhen && doc.timed {
 			r.when = set.Cues.When
 		}

@@ -72,7 +72,7 @@ func TestFuse_MatchesTheGoldenFileOfAnotherProgram(t *testing.T) {
 			}
 			candidates = append(candidates, one)
 		}
-		fused := unite(fuse(candidates, x, &ranking, queryCuesOf(c.Query), nil), x, false, nil)
+		fused := unite(fuse(candidates, x, &ranking, queryCuesOf(c.Query, begin), nil), x, false, nil)
 		slices.SortFunc(fused, func(a, b relevant) int {
 			return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 		})

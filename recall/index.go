@@ -46,16 +46,17 @@ type index struct {
 type document struct {
 	id         [16]byte
 	importance float64
-	question   float64 // share of its text that consists of questions, 0..1
-	created    int64   // Unix microseconds
-	end        uint32  // of its lexemes, which begin where those of the document before it end
-	length     uint32  // number of its lexemes
-	said       uint32  // number of those of its content, which are the last ones, at most length
-	kind       uint32  // place in kinds
-	tags       uint32  // place of its list in tagLists
-	speaker    uint32  // place in speakers
-	called     uint32  // place in called of the name that it states
-	timed      bool    // its text states a time
+	question   float64     // share of its text that consists of questions, 0..1
+	created    int64       // Unix microseconds
+	end        uint32      // of its lexemes, which begin where those of the document before it end
+	length     uint32      // number of its lexemes
+	said       uint32      // number of those of its content, which are the last ones, at most length
+	kind       uint32      // place in kinds
+	tags       uint32      // place of its list in tagLists
+	speaker    uint32      // place in speakers
+	called     uint32      // place in called of the name that it states
+	about      [2]dayRange // days that its text names
+	timed      bool        // its text states a time
 }
 
 // kind is what many documents share.
@@ -200,7 +201,7 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 64, 8, 8, 4, 8, 120
+	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 80, 8, 8, 4, 8, 120
 	const perKind, perText = 80, 40
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
 		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) + perOutdated*cap(x.outdated) +

@@ -20,6 +20,7 @@ package recall
 import (
 	"time"
 
+	"hippocampus/internal/lang/times"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/memory/filter"
 	"hippocampus/router"
@@ -56,19 +57,20 @@ type Query struct {
 	Tags           []string  // a memory must have all of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
 	Where          *filter.Filter
-	MinImportance  float64   // 0..1
-	MinSimilarity  float64   // -1..1; 0: no minimum
-	MinConfidence  float64   // 0..1
-	At             time.Time // clock of the ranking; zero: now
-	AsOf           time.Time // recall what was current then: said by then, and not yet superseded; zero: now
-	IncludeFormer  bool      // also statements that were superseded; words of the query for the past set it
-	NoTouch        bool      // do not count an access
-	NoRoute        bool      // search all domains
-	Mode           Mode      // empty: the configured one
-	Weights        *Weights  // nil: the configured ones
-	DecayRate      float64   // decay of a memory after one hour without access, above 0 to 1; 0: the configured one
-	Candidates     int       // taken from the hits, and from the ranking by words; 0: the configured number
-	Explain        bool      // the answer has an Explanation, and its memories Parts
+	MinImportance  float64        // 0..1
+	MinSimilarity  float64        // -1..1; 0: no minimum
+	MinConfidence  float64        // 0..1
+	At             time.Time      // clock of the ranking; zero: now
+	Zone           *time.Location // in which the times that the query names are read; nil: the configured one
+	AsOf           time.Time      // recall what was current then: said by then, and not yet superseded; zero: now
+	IncludeFormer  bool           // also statements that were superseded; words of the query for the past set it
+	NoTouch        bool           // do not count an access
+	NoRoute        bool           // search all domains
+	Mode           Mode           // empty: the configured one
+	Weights        *Weights       // nil: the configured ones
+	DecayRate      float64        // decay of a memory after one hour without access, above 0 to 1; 0: the configured one
+	Candidates     int            // taken from the hits, and from the ranking by words; 0: the configured number
+	Explain        bool           // the answer has an Explanation, and its memories Parts
 }
 
 // Answer is the result of a query, best memory first.
@@ -80,6 +82,7 @@ type Answer struct {
 	Fit      Fit      // zero if the query was skipped or has no candidate
 	Degraded []string // parts that failed or were late: "vector_store", "embedder", "router", "reranker"
 	At       time.Time
+	When     []times.Span // the times that the query names
 
 	Explanation *Explanation // nil unless the query asks for it
 }

@@ -69,6 +69,8 @@ type Settings struct {
 	// OnStage is called at the end of each stage of a recall, perhaps by several goroutines. Nil: it is not called.
 	OnStage func(ctx context.Context, stage string, took time.Duration)
 
+	Zone *time.Location // in which the times that a query names are read, unless it has its own; nil: UTC
+
 	QueryCache int // bytes of query embeddings kept
 	IndexCache int // bytes of indexes kept
 }
@@ -122,7 +124,9 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		degraded = []string{partRouter}
 	}
 	if q.isSmallTalk(route) {
-		answer = Answer{Route: route, At: q.At, Skipped: true, Asked: partsAsked(queries), Degraded: degraded}
+		answer = Answer{
+			Route: route, At: q.At, Skipped: true, Degraded: degraded, Asked: partsAsked(queries), When: timesAsked(queries),
+		}
 		err = cmp.Or(loading.wait(), s.explain(ctx, q, e, searchResult{}, &answer))
 		return answer, err
 	}
@@ -154,8 +158,8 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		s.Touch(q.Owner, idsOf(memories), q.At)
 	}
 	answer = Answer{
-		Memories: memories, Route: route, Asked: partsAsked(queries), Fit: fit,
-		Degraded: append(found.degraded, degraded...), At: q.At,
+		Memories: memories, Route: route, Fit: fit, Degraded: append(found.degraded, degraded...), At: q.At,
+		Asked: partsAsked(queries), When: timesAsked(queries),
 	}
 	err = s.explain(ctx, q, e, found, &answer)
 	return answer, err
@@ -172,6 +176,7 @@ func (s *Service) complete(q Query) Query {
 	if q.Weights == nil {
 		q.Weights = &s.set.Weights
 	}
+	q.Zone = cmp.Or(q.Zone, s.set.Zone, time.UTC)
 	q.DecayRate = cmp.Or(q.DecayRate, s.set.DecayRate)
 	q.Candidates = cmp.Or(q.Candidates, s.set.Candidates)
 	if after := q.AsOf.Add(time.Microsecond); !q.AsOf.IsZero() && (q.Until.IsZero() || after.Before(q.Until)) {

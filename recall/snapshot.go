@@ -15,7 +15,7 @@ import (
 
 // snapshotFormat changes with the fields of a snapshot, and with what an index holds of a
 // text: the hash of a lexeme, and the cues.
-const snapshotFormat = 7
+const snapshotFormat = 8
 
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
@@ -28,6 +28,7 @@ type snapshot struct {
 	Length, Said        []uint32
 	Kind, Tags, Speaker []uint32
 	Timed               []bool
+	About               []int32 // of each document: from and until of two ranges of days
 	Lexemes             []uint64
 
 	Kinds    []kind
@@ -56,6 +57,9 @@ func (x *index) encode() ([]byte, error) {
 		s.Length, s.Said = append(s.Length, d.length), append(s.Said, d.said)
 		s.Kind = append(s.Kind, d.kind)
 		s.Tags, s.Speaker = append(s.Tags, d.tags), append(s.Speaker, d.speaker)
+		for _, a := range d.about {
+			s.About = append(s.About, a.from, a.until)
+		}
 		s.Timed, s.CalledBy = append(s.Timed, d.timed), append(s.CalledBy, d.called)
 	}
 	for _, t := range x.taken {

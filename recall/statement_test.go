@@ -81,9 +81,10 @@ func folded(t *testing.T, query string, day time.Time, embedded map[string][]flo
 	}}
 	q := Query{Owner: ada, Text: query, Candidates: 50}
 	found := searchResult{index: x, postings: x.find(queryTerms(query)), scope: q.scope(x), hits: [][]hit{hits}}
-	candidates := s.candidatesOf(q, found, hits)
+	asked := divide(s.complete(q))[0]
+	candidates := s.candidatesOf(&asked, found, hits)
 	var dropped []string
-	unite(fuse(candidates, x, &s.set, queryCuesOf(query), nil), x, false, func(r relevant, by string) {
+	unite(fuse(candidates, x, &s.set, asked.cues, nil), x, false, func(r relevant, by string) {
 		if x.kind(r.doc).Type == memory.TypeMessage {
 			dropped = append(dropped, fmt.Sprintf("%s stands for %s", by, r.id))
 		}

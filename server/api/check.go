@@ -82,6 +82,18 @@ func (c *checks) time(path, value string) time.Time {
 	return t
 }
 
+// zone returns the zone of an RFC 3339 time with an offset; nil for an offset of 0 or another text.
+func zone(value string) *time.Location {
+	t, err := time.Parse(time.RFC3339, value)
+	if err != nil {
+		return nil
+	}
+	if _, offset := t.Zone(); offset == 0 {
+		return nil
+	}
+	return t.Location()
+}
+
 // window reads the half-open interval [since, until).
 func (c *checks) window(prefix, since, until string) (from, to time.Time) {
 	from, to = c.time(prefix+"since", since), c.time(prefix+"until", until)

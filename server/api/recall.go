@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"hippocampus/internal/lang/times"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 	"hippocampus/recall"
@@ -93,7 +94,7 @@ func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
 		Domains: b.Domains, Types: r.included(b.Include, b.Types), Tags: b.Tags,
 		AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: orDefault(b.MinConfidence, 0),
-		At: r.time("at", b.At), AsOf: r.time("as_of", b.AsOf), IncludeFormer: b.IncludeFormer,
+		At: r.time("at", b.At), Zone: zone(b.At), AsOf: r.time("as_of", b.AsOf), IncludeFormer: b.IncludeFormer,
 		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
 		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.where("filter", b.Filter), Explain: b.Explain,
 	}
@@ -140,9 +141,17 @@ type recallBody struct {
 	Fit      *fitBody       `json:"fit,omitempty"` // nil if no memory was compared with the query
 	Degraded []string       `json:"degraded"`
 	At       time.Time      `json:"at"`
+	When     []whenBody     `json:"when,omitempty"`
 	TookMS   float64        `json:"took_ms"`
 
 	Explanation *explanationBody `json:"explanation,omitempty"` // nil unless the request asks for it
+}
+
+// whenBody is a time that the query names.
+type whenBody struct {
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+	Words string    `json:"words"`
 }
 
 type recalledBody struct {
@@ -199,10 +208,17 @@ func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 			Domains: notNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
 			Skipped: a.Skipped,
 		},
-		Asked: a.Asked,
-		Fit:   fitOf(a.Fit), Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
+		Asked: a.Asked, When: whenOf(a.When),
+		Fit: fitOf(a.Fit), Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
 		Explanation: explanationOf(a.Explanation),
 	}
+}
+
+func whenOf(spans []times.Span) (list []whenBody) {
+	for _, s := range spans {
+		list = append(list, whenBody(s))
+	}
+	return list
 }
 
 func recalledOf(m recall.Recalled) recalledBody {

@@ -91,12 +91,17 @@ var bm25 = recall.BM25{K1: 1.2, B: 0.4}
 
 func recallSettings(cfg config.Config) recall.Settings {
 	r := cfg.Recall
+	zone, err := time.LoadLocation(cfg.Time.Zone)
+	if err != nil {
+		zone = time.UTC // the rule of the setting admits only zones that exist
+	}
 	set := recall.Settings{
+		Zone:          zone,
 		Mode:          recall.Mode(r.Mode),
 		Weights:       recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
 		DecayRate:     r.DecayRate,
 		Lift:          recall.Lift{Near: 0.5, Far: 0.2},
-		Cues:          recall.Cues{Speaker: 0.2, Date: 0.2, When: 0.1, Route: 0.005, Question: 0.5},
+		Cues:          recall.Cues{Speaker: 0.2, Date: 0.4, When: 0.1, Route: 0.005, Question: 0.5},
 		BM25:          bm25,
 		LexicalFloor:  0.3,
 		Words:         0.5,

@@ -35,6 +35,7 @@ type Config struct {
 	Router        Router        `koanf:"router"`
 	Rerank        Rerank        `koanf:"rerank"`
 	Recall        Recall        `koanf:"recall"`
+	Time          Time          `koanf:"time"`
 	Projection    Projection    `koanf:"projection"`
 	Schedule      Schedule      `koanf:"schedule"`
 	Reflection    Reflection    `koanf:"reflection"`
@@ -240,6 +241,11 @@ type Recall struct {
 // Projection pushes memories from the database to the vector store.
 type Projection struct {
 	Grace time.Duration `koanf:"grace" default:"1m" rule:"1s..24h"`
+}
+
+// Time sets how times in texts are read.
+type Time struct {
+	Zone string `koanf:"zone" default:"UTC" rule:"zone"` // of a question whose own instant has no offset
 }
 
 // Schedule sets when maintenance runs: cron expressions in UTC; empty: never.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // zones by name, also where the system has none
 	"unicode/utf8"
 
 	"github.com/robfig/cron/v3"
@@ -44,6 +45,7 @@ var textRules = map[string]rule{
 	"text":         textRule("valid UTF-8", utf8.ValidString),
 	"schedule": textRule(`a cron expression in UTC, such as "0 3 * * *" or "@every 15m" (1s or more), or nothing: off`,
 		optional(isSchedule)),
+	"zone": textRule("the name of a time zone, such as Europe/Berlin or UTC", isZone),
 	"ranking parts": listRule("words", "vectors", "neighbours", "second_neighbours", "speaker", "date", "when",
 		"question", "lexical_floor", "contrast", "route"),
 	"memory types": listRule(memoryTypes()...),
@@ -155,6 +157,11 @@ func areOrigins(list string) bool {
 		}
 	}
 	return true
+}
+
+func isZone(s string) bool {
+	_, err := time.LoadLocation(s)
+	return err == nil && s != "" && s != "Local"
 }
 
 // isSchedule refuses some expressions that the cron library accepts: time zones, intervals

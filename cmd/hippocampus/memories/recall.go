@@ -3,6 +3,7 @@ package memories
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,12 @@ type Answer struct {
 	} `json:"fit"`
 	Asked    []string `json:"asked"`
 	Degraded []string `json:"degraded"`
-	TookMS   float64  `json:"took_ms"`
+	When     []struct {
+		From  time.Time `json:"from"`
+		Until time.Time `json:"until"`
+		Words string    `json:"words"`
+	} `json:"when"`
+	TookMS float64 `json:"took_ms"`
 }
 
 func (p program) recall() *cobra.Command {
@@ -159,10 +165,17 @@ func PrintAnswer(s terminal.Screen, answer Answer, why bool) {
 	case len(answer.Memories) == 0:
 		s.Printf("No memory fits the query.\n")
 	}
+	for _, w := range answer.When {
+		s.Printf("%s\n", s.Paint(terminal.Faint, fmt.Sprintf("%q is understood as %s until %s", terminal.Line(w.Words),
+			w.From.Format(whenFormat), w.Until.Format(whenFormat))))
+	}
 	if why {
 		printRoute(s, answer)
 	}
 }
+
+// whenFormat writes an instant in the zone of the query.
+const whenFormat = "2006-01-02 15:04 -07:00"
 
 // printParts prints the parts of a score, as openapi.yaml describes them.
 func printParts(s terminal.Screen, m Recalled) {
@@ -175,7 +188,7 @@ func printParts(s terminal.Screen, m Recalled) {
 		{"lexical", m.Lexical, "raw BM25 to the query"},
 		{"neighbour", m.Neighbour, "added by a neighbour in its conversation"},
 		{"speaker", m.Speaker, "added since the query has the speaker's name"},
-		{"date", m.Date, "added since the query names its day or month"},
+		{"date", m.Date, "added since the query names its time"},
 		{"when", m.When, "added since it has a time and the query asks when"},
 		{"routed", m.Routed, "added since its domain is in the route"},
 		{"question", m.Question, "share of its text that asks, which lowers it"},

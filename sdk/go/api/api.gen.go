@@ -418,6 +418,7 @@ const (
 
 // Defines values for RecalledMemorySources.
 const (
+	RecalledMemorySourcesDate      RecalledMemorySources = "date"
 	RecalledMemorySourcesFormer    RecalledMemorySources = "former"
 	RecalledMemorySourcesLexical   RecalledMemorySources = "lexical"
 	RecalledMemorySourcesOwnWrite  RecalledMemorySources = "own_write"
@@ -1301,6 +1302,9 @@ type ContextAnswer struct {
 	//
 	// Example: 6.4
 	TookMs float64 `json:"took_ms"`
+
+	// When The times that the query names; absent if it names none.
+	When []NamedTime `json:"when,omitempty"`
 }
 
 // ContextBudget How the budget is divided: the name of a preset, or shares. `default` is 10 % instructions, 20 % facts, 30 % memories and
@@ -5147,6 +5151,25 @@ type MinImportance = float64
 // MinSimilarity Only memories of at least this cosine to the query; 0 is no bound.
 type MinSimilarity = float64
 
+// NamedTime A time that words of the query name, read against `at` in its zone. Words with two readings, such as 3/4, have an
+// entry for each.
+type NamedTime struct {
+	// From When it begins.
+	//
+	// Example: 2031-03-15T00:00:00+08:00
+	From time.Time `json:"from"`
+
+	// Until When it is over.
+	//
+	// Example: 2031-03-17T00:00:00+08:00
+	Until time.Time `json:"until"`
+
+	// Words What the query says.
+	//
+	// Example: last weekend
+	Words string `json:"words"`
+}
+
 // NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 //
 // Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
@@ -5542,6 +5565,9 @@ type RecallAnswer struct {
 	//
 	// Example: 6.4
 	TookMs float64 `json:"took_ms"`
+
+	// When The times that the query names; absent if it names none.
+	When []NamedTime `json:"when,omitempty"`
 }
 
 // RecallExplanation How the answer came about. Only with `explain`.

@@ -325,6 +325,9 @@ class ContextAnswer(Model):
     fit: Fit | None = None
     degraded: Degraded
     at: Timestamp
+    when: list[NamedTime] | None = None
+    """The times that the query names; absent if it names none."""
+
     took_ms: float
     """How long it took in milliseconds."""
 
@@ -1591,6 +1594,23 @@ Metadata = TypeAliasType("Metadata", dict[str, Any])
 """Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space."""
 
 
+class NamedTime(Model):
+    """
+    A time that words of the query name, read against `at` in its zone. Words with two readings, such as 3/4, have an
+    entry for each.
+
+    """
+
+    from_: AwareDatetime = Field(..., alias="from")
+    """When it begins."""
+
+    until: AwareDatetime
+    """When it is over."""
+
+    words: str
+    """What the query says."""
+
+
 NextCursor = TypeAliasType("NextCursor", str)
 """The cursor of the next page; absent where this page is the last. The last page may be empty."""
 
@@ -1809,6 +1829,9 @@ class RecallAnswer(Model):
     fit: Fit | None = None
     degraded: Degraded
     at: Timestamp
+    when: list[NamedTime] | None = None
+    """The times that the query names; absent if it names none."""
+
     took_ms: float
     """How long it took in milliseconds."""
 
@@ -1941,7 +1964,7 @@ class RecalledMemory(Model):
     score: float
     """What the order is by."""
 
-    sources: list[Literal["vector", "lexical", "own_write", "skill", "successor", "former"] | str]
+    sources: list[Literal["vector", "lexical", "own_write", "skill", "successor", "former", "date"] | str]
     """How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. `former`: it was superseded, and is similar or was superseded by a candidate."""
 
     score_parts: ScoreParts | None = None

@@ -4437,7 +4437,7 @@ export interface components {
              */
             score: number;
             /** @description How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. `former`: it was superseded, and is similar or was superseded by a candidate. */
-            sources: ("vector" | "lexical" | "own_write" | "skill" | "successor" | "former")[];
+            sources: ("vector" | "lexical" | "own_write" | "skill" | "successor" | "former" | "date")[];
             score_parts?: components["schemas"]["ScoreParts"];
             /** @description The memories that it was derived from, in any status; only with `expand`. */
             derived_from?: components["schemas"]["Memory"][];
@@ -4670,6 +4670,29 @@ export interface components {
              */
             memories: number;
         };
+        /**
+         * @description A time that words of the query name, read against `at` in its zone. Words with two readings, such as 3/4, have an
+         *     entry for each.
+         */
+        NamedTime: {
+            /**
+             * Format: date-time
+             * @description When it begins.
+             * @example 2031-03-15T00:00:00+08:00
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When it is over.
+             * @example 2031-03-17T00:00:00+08:00
+             */
+            until: string;
+            /**
+             * @description What the query says.
+             * @example last weekend
+             */
+            words: string;
+        };
         /** @description The memories that a query recalls. */
         RecallAnswer: {
             /** @description Best first. */
@@ -4686,6 +4709,8 @@ export interface components {
             fit?: components["schemas"]["Fit"];
             degraded: components["schemas"]["Degraded"];
             at: components["schemas"]["Timestamp"];
+            /** @description The times that the query names; absent if it names none. */
+            when?: components["schemas"]["NamedTime"][];
             /**
              * @description How long it took in milliseconds.
              * @example 6.4
@@ -4916,6 +4941,8 @@ export interface components {
             fit?: components["schemas"]["Fit"];
             degraded: components["schemas"]["Degraded"];
             at: components["schemas"]["Timestamp"];
+            /** @description The times that the query names; absent if it names none. */
+            when?: components["schemas"]["NamedTime"][];
             /**
              * @description How long it took in milliseconds.
              * @example 6.4

@@ -1,0 +1,92 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"hippocampus/internal/lang/times"
+)
+
+// dayRange are days from one until another, which does not belong to them, counted from 1970; zero: none.
+type dayRange struct{ from, until int32 }
+
+// dayOf is the number of the day of an instant in its zone.
+func dayOf(at time.Time) int32 {
+	return int32(time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
+}
+
+func daysOf(s times.Span) dayRange { return dayRange{dayOf(s.From), dayOf(s.Until.Add(-1)) + 1} }
+
+// longestAbout is the most days that a memory is about: a season. "This year" says little of when something happens.
+const longestAbout = 92
+
+// aboutOf returns the first two ranges of days that a content names which was said at an instant.
+func aboutOf(content string, at time.Time) (about [2]dayRange) {
+	n := 0
+	for _, s := range times.InStatement(content, at) {
+		if n < len(about) && s.Days() <= longestAbout {
+			about[n] = daysOf(s)
+			n++
+		}
+	}
+	return about
+}
+
+// How well a memory fits a time that a query names, if it was said shortly after it or on the day before.
+const (
+	dayAfter   = 0.5  // on the day after
+	daysAfter  = 0.25 // on one of the ten days after, or on the day before a day
+	latestSaid = 10   // days after
+)
+
+// dateMatch is how well a memory fits the times that a query names, 0..1: 1 if it was said in such a time or is about
+// a day in it, and less if it was said around it.
+func (c *queryCues) dateMatch(d *document) float64 {
+	best := 0.0
+	for _, s := range c.dates {
+		best = max(best, matchOf(s, d))
+	}
+	return best
+}
+
+func matchOf(s times.Span, d *document) float64 {
+	asked := daysOf(s)
+	for _, about := range d.about {
+		if about.from < asked.until && asked.from < about.until {
+			return 1
+		}
+	}
+	switch at := d.createdAt(); {
+	case at.Before(s.From):
+		if s.Days() == 1 && !at.Before(s.From.AddDate(0, 0, -1)) {
+			return daysAfter
+		}
+		return 0
+	case at.Before(s.Until):
+		return 1
+	case at.Before(s.Until.AddDate(0, 0, 1)):
+		return dayAfter
+	case at.Before(s.Until.AddDate(0, 0, latestSaid)):
+		return daysAfter
+	}
+	return 0
+}
+
+// dated returns the places of at most n open documents that fit a time of the query fully: the best by words, and of
+// equal ones the latest.
+func (c *queryCues) dated(x *index, lexical lexicalScores, open []bool, n int) (places []int) {
+	if len(c.dates) == 0 {
+		return nil
+	}
+	for doc := range x.docs {
+		if open[doc] && c.dateMatch(&x.docs[doc]) == 1 {
+			places = append(places, doc)
+		}
+	}
+	slices.SortFunc(places, func(a, b int) int {
+		return cmp.Or(cmp.Compare(lexical.relative[b], lexical.relative[a]),
+			cmp.Compare(x.docs[b].created, x.docs[a].created), x.compareIDs(a, b))
+	})
+	return places[:min(n, len(places))]
+}

@@ -1,0 +1,68 @@
+package recall
+
+import (
+	"testing"
+	"time"
+
+	"hippocampus/db"
+)
+
+func TestDateMatch_LiftsWhatWasSaidOrHappensInTheTime(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2031, 3, 21, 10, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		query, content string
+		said           string
+		want           float64
+	}{
+		{"What did I do yesterday?", "I swam.", "2031-03-20T23:00:00Z", 1},
+		{"What did I do yesterday?", "I swam.", "2031-03-21T09:00:00Z", dayAfter},
+		{"What did I do yesterday?", "I swam yesterday.", "2031-03-21T09:00:00Z", 1},
+		{"What did I do yesterday?", "I swam.", "2031-03-19T09:00:00Z", daysAfter},
+		{"What did I do yesterday?", "I swam.", "2031-03-18T09:00:00Z", 0},
+		{"What did I do on 10 March?", "I swam.", "2031-03-19T09:00:00Z", daysAfter},
+		{"What did I do on 10 March?", "I swam.", "2031-03-21T09:00:00Z", 0},
+		{"What happens on 12 June?", "My flight is on 12 June.", "2031-02-01T09:00:00Z", 1},
+		{"What happens in June?", "My flight is on 12 June.", "2031-02-01T09:00:00Z", 1},
+		{"What happens on 13 June?", "My flight is on 12 June.", "2031-02-01T09:00:00Z", 0},
+		{"上个月我做了什么？", "我去游泳了。", "2031-02-28T23:00:00Z", 1},
+		{"6月12日有什么安排？", "我的航班是6月12日。", "2031-02-01T09:00:00Z", 1},
+		{"What do I like?", "I swam.", "2031-03-21T09:00:00Z", 0},
+	} {
+		said, err := time.Parse(time.RFC3339, c.said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := newIndex(1, []db.Document{{ID: idOf("1"), Content: c.content, CreatedAt: said}})
+		cues := queryCuesOf(c.query, at)
+		if got := cues.dateMatch(&x.docs[0]); got != c.want {
+			t.Errorf("%q fits %q of %s by %v, want %v", c.content, c.query, c.said, got, c.want)
+		}
+	}
+}
+
+// A day is one in the zone of the query's own instant, else in that of the settings.
+func TestRecall_ReadsTimesInTheZoneOfTheQuery(t *testing.T) {
+	t.Parallel()
+	west := time.FixedZone("", -8*3600)
+	at := time.Date(2031, 2, 1, 18, 0, 0, 0, west) // 2 February in UTC
+	for name, c := range map[string]struct {
+		zone, configured *time.Location
+		want             string
+	}{
+		"of the query":    {zone: west, configured: time.UTC, want: "2031-01-31T00:00:00-08:00"},
+		"of the settings": {configured: west, want: "2031-01-31T00:00:00-08:00"},
+		"none":            {want: "2031-02-01T00:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.set.Zone = c.configured
+			answer := f.recall(Query{Text: "What did I cook yesterday?", At: at.UTC(), Zone: c.zone})
+			if len(answer.When) != 1 || answer.When[0].From.Format(time.RFC3339) != c.want ||
+				answer.When[0].Words != "yesterday" {
+				t.Errorf("%+v, want it to begin at %s", answer.When, c.want)
+			}
+		})
+	}
+}
