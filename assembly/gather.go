@@ -59,6 +59,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			continue
 		}
 		item := memoryItem(m, working.Events)
+		item.At, item.Until = item.At.In(r.Query.Zone), item.Until.In(r.Query.Zone)
 		item.Dated = g.profile
 		g.contents[Memories] = append(g.contents[Memories], item)
 	}
@@ -193,8 +194,8 @@ func (s Service) facts(ctx context.Context, q recall.Query, answer *recall.Answe
 // recallFacts recalls memories of type fact, whatever other memories the query admits.
 func (s Service) recallFacts(ctx context.Context, q recall.Query) (recall.Answer, error) {
 	return s.Recaller.Recall(ctx, recall.Query{
-		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, AsOf: q.AsOf, Types: []memory.Type{memory.TypeFact},
-		Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
+		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, Zone: q.Zone, AsOf: q.AsOf,
+		Types: []memory.Type{memory.TypeFact}, Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
 	})
 }
 

@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -50,6 +51,7 @@ type Service struct {
 	Condenser  Condenser
 	Counts     *Counts // nil: no cache
 	Now        func() time.Time
+	Zone       *time.Location // of the days of a context whose query has none; nil: UTC
 }
 
 // Request asks for a context. The recall for it counts as no access.
@@ -70,6 +72,7 @@ func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	if r.Query.At.IsZero() {
 		r.Query.At = memory.Instant(s.Now())
 	}
+	r.Query.Zone = cmp.Or(r.Query.Zone, s.Zone, time.UTC)
 	r.Room.Counter.counts = s.Counts
 	g, err := s.gather(ctx, &r)
 	if err != nil {

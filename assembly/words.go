@@ -100,9 +100,9 @@ var (
 func (w words) mark(i Item) string {
 	switch {
 	case !i.Until.IsZero():
-		return fmt.Sprintf(w.until, i.Until.UTC().Format(time.DateOnly))
+		return fmt.Sprintf(w.until, i.Until.Format(time.DateOnly))
 	case i.Dated:
-		return fmt.Sprintf(w.said, i.At.UTC().Format(time.DateOnly))
+		return fmt.Sprintf(w.said, i.At.Format(time.DateOnly))
 	}
 	return ""
 }

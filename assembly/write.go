@@ -84,8 +84,8 @@ func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 	}
 }
 
-// dayOf is the heading of the day on which a remembered message was said.
-func dayOf(item Item) string { return item.At.UTC().Format(time.DateOnly) + ":\n" }
+// dayOf is the heading of the day on which a remembered message was said, in the zone of the query.
+func dayOf(item Item) string { return item.At.Format(time.DateOnly) + ":\n" }
 
 // textLine is an item in a text. Remembered contents cannot imitate lines of the context:
 // a fact or memory is one line that begins with a dash, so does each line of a summary, and

@@ -17,6 +17,13 @@ func newIndex(revision int64, docs []db.Document) *index {
 	return (&index{}).changed(db.Changes{Revision: revision, Documents: docs})
 }
 
+// indexOf builds the index of all documents that were read of an owner, in the zone of the settings.
+func (s *Service) indexOf(read db.Changes) *index {
+	return s.emptyIndex().changed(db.Changes{Revision: read.Revision, Documents: read.Documents})
+}
+
+func (s *Service) emptyIndex() *index { return &index{zone: s.set.Zone} }
+
 // changed returns the index after changes. Changes that it already has are not counted twice.
 func (x *index) changed(changes db.Changes) *index {
 	unsaved := x.unsaved.Load() + int64(len(changes.Documents)+len(changes.Gone))
@@ -44,7 +51,7 @@ func (x *index) changed(changes db.Changes) *index {
 func (x *index) without(gone map[int]bool) *index {
 	left := len(x.docs) - len(gone)
 	y := &index{
-		docs: make([]document, 0, left), accessed: make([]atomic.Int64, 0, left),
+		zone: x.zone, docs: make([]document, 0, left), accessed: make([]atomic.Int64, 0, left),
 		lexemes: make([]uint64, 0, len(x.lexemes)),
 		kinds:   slices.Clip(x.kinds), tagLists: slices.Clip(x.tagLists), speakers: slices.Clip(x.speakers),
 		called: slices.Clip(x.called),
@@ -91,7 +98,8 @@ func (x *index) without(gone map[int]bool) *index {
 // with returns the index with further documents.
 func (x *index) with(revision int64, docs []db.Document) *index {
 	y := &index{
-		revision: revision, docs: x.docs, accessed: x.accessed, lexemes: x.lexemes, taken: x.taken, outdated: x.outdated,
+		revision: revision, zone: x.zone, docs: x.docs, accessed: x.accessed, lexemes: x.lexemes,
+		taken: x.taken, outdated: x.outdated,
 		kinds: x.kinds, tagLists: x.tagLists, speakers: x.speakers, called: x.called, byID: x.byID, sequence: x.sequence,
 	}
 	if x.grown.Swap(true) { // what follows the lists is another index's
@@ -140,7 +148,7 @@ func (x *index) append(docs []db.Document) {
 		k := kind{Domain: d.Domain, Type: d.Type, AgentID: d.AgentID, ConversationID: d.ConversationID}
 		x.docs = append(x.docs, document{
 			id: id, importance: d.Importance, question: c.question, created: d.CreatedAt.UnixMicro(), timed: c.timed,
-			about: aboutOf(d.Content, d.CreatedAt.UTC()),
+			about: aboutOf(d.Content, x.in(d.CreatedAt)),
 			end:   uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
 			said:    uint32(max(0, len(x.lexemes)-begin-before.of(d))),
 			kind:    intern(kinds, &x.kinds, k, k),

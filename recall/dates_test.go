@@ -66,3 +66,36 @@ func TestRecall_ReadsTimesInTheZoneOfTheQuery(t *testing.T) {
 		})
 	}
 }
+
+// A stored index holds the days that texts name, as they are in the zone of the settings.
+func TestIndex_ReadsDaysOfTextsInTheZoneOfTheSettings(t *testing.T) {
+	t.Parallel()
+	east := time.FixedZone("east", 8*3600)
+	said := time.Date(2031, 3, 20, 23, 0, 0, 0, time.UTC) // 21 March in the east
+	docs := []db.Document{{ID: idOf("1"), Content: "I swam yesterday.", CreatedAt: said}}
+	for name, c := range map[string]struct {
+		zone *time.Location
+		want time.Time
+	}{
+		"UTC":  {want: time.Date(2031, 3, 19, 0, 0, 0, 0, time.UTC)},
+		"east": {zone: east, want: time.Date(2031, 3, 20, 0, 0, 0, 0, time.UTC)},
+	} {
+		s := &Service{set: Settings{Zone: c.zone}}
+		x := s.indexOf(db.Changes{Revision: 1, Documents: docs})
+		want := [2]dayRange{{dayOf(c.want), dayOf(c.want) + 1}}
+		data, err := x.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		restored, err := decode(1, data, c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.docs[0].about != want || restored.docs[0].about != want {
+			t.Errorf("%s: %v, restored %v, want %v", name, x.docs[0].about, restored.docs[0].about, want)
+		}
+		if _, err := decode(1, data, time.FixedZone("elsewhere", 3600)); err == nil {
+			t.Errorf("%s: an index of another zone is decoded", name)
+		}
+	}
+}

@@ -7,24 +7,25 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 )
 
 var errFormat = errors.New("the stored index has another format")
 
-// decode is the inverse of encode. It fails for data that encode did not make.
-func decode(revision int64, data []byte) (*index, error) {
+// decode is the inverse of encode. It fails for data that encode did not make, or made in another zone.
+func decode(revision int64, data []byte, zone *time.Location) (*index, error) {
 	var s snapshot
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
 		return nil, err
 	}
-	if s.Format != snapshotFormat {
+	if s.Format != snapshotFormat || s.Zone != zoneName(zone) {
 		return nil, errFormat
 	}
 	if err := cmp.Or(s.checkColumns(), s.checkPlaces()); err != nil {
 		return nil, fmt.Errorf("the stored index is damaged: %w", err)
 	}
 	x := &index{
-		revision: revision, docs: make([]document, len(s.Length)), accessed: make([]atomic.Int64, len(s.Length)),
+		revision: revision, zone: zone, docs: make([]document, len(s.Length)), accessed: make([]atomic.Int64, len(s.Length)),
 		lexemes: s.Lexemes, kinds: s.Kinds, tagLists: s.TagLists, speakers: s.Speakers, called: s.Called, byID: s.ByID,
 		sequence: s.Sequence,
 	}

@@ -43,7 +43,7 @@ func (s *snapshot) decoded(t *testing.T) error {
 	if err := gob.NewEncoder(&data).Encode(s); err != nil {
 		t.Fatal(err)
 	}
-	x, err := decode(1, data.Bytes())
+	x, err := decode(1, data.Bytes(), nil)
 	if err == nil {
 		heldBy(x)
 		x.find([]string{"ada"})
@@ -116,7 +116,7 @@ func TestDecode_FailsForTruncatedData(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range data.Len() {
-		if _, err := decode(1, data.Bytes()[:n]); err == nil {
+		if _, err := decode(1, data.Bytes()[:n], nil); err == nil {
 			t.Errorf("%d of %d bytes are decoded", n, data.Len())
 		}
 	}
@@ -149,7 +149,7 @@ func TestRecall_ReplacesADamagedStoredIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := decode(all.Revision, stored); err != nil {
+	if _, err := decode(all.Revision, stored, nil); err != nil {
 		t.Error(err)
 	}
 }

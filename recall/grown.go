@@ -130,7 +130,7 @@ func (s *Service) storeIfGrown(ctx context.Context, owner memory.Owner) (left in
 	case err != nil:
 		return 0, err
 	case read.All:
-		x = newIndex(read.Revision, read.Documents)
+		x = s.indexOf(read)
 	case cached:
 		x = s.indexes.change(owner, x, read)
 	default: // not cached: an import would displace the indexes of users who recall

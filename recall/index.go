@@ -18,8 +18,9 @@ import (
 // A later revision shares its longest lists, to which changed appends.
 type index struct {
 	revision int64
-	grown    atomic.Bool  // a later revision has appended to the shared lists
-	unsaved  atomic.Int64 // changed documents since an index was stored
+	zone     *time.Location // in which the days that texts name are read; nil: UTC
+	grown    atomic.Bool    // a later revision has appended to the shared lists
+	unsaved  atomic.Int64   // changed documents since an index was stored
 
 	docs     []document
 	accessed []atomic.Int64 // last access of each document, Unix microseconds
@@ -80,6 +81,14 @@ type outdated struct {
 }
 
 func (d *document) createdAt() time.Time { return time.UnixMicro(d.created).UTC() }
+
+// in returns an instant in the zone of the index.
+func (x *index) in(at time.Time) time.Time {
+	if x.zone == nil {
+		return at.UTC()
+	}
+	return at.In(x.zone)
+}
 
 func (x *index) id(doc int) string { return uuid.UUID(x.docs[doc].id).String() }
 

@@ -98,7 +98,7 @@ func TestIndex_ChangedEqualsBuilt(t *testing.T) {
 			if err != nil {
 				r.Fatal(err)
 			}
-			decoded, err := decode(x.revision, data)
+			decoded, err := decode(x.revision, data, nil)
 			if err != nil {
 				r.Fatal(err)
 			}

@@ -50,7 +50,7 @@ func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, known *inde
 	}
 	var x *index
 	if read.All {
-		x = newIndex(read.Revision, read.Documents)
+		x = s.indexOf(read)
 		s.indexes.Add(indexKey(owner), x, x.size())
 	} else {
 		x = s.indexes.change(owner, known, read)

@@ -72,7 +72,7 @@ func TestDecode_RestoresTheOwnName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	restored, err := decode(1, data)
+	restored, err := decode(1, data, nil)
 	if err != nil || !slices.Equal(restored.called, x.called) || restored.docs[0].called == restored.docs[1].called {
 		t.Errorf("restored %+v, %v", restored, err)
 	}

@@ -20,6 +20,7 @@ const snapshotFormat = 8
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
 	Format int
+	Zone   string // in which the days of About are read
 
 	IDs                 []byte // 16 of each document
 	Importance          []float64
@@ -43,10 +44,17 @@ type snapshot struct {
 	Stated         [][]uint64 // likewise
 }
 
+func zoneName(zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return zone.String()
+}
+
 // encode returns the index as it is stored.
 func (x *index) encode() ([]byte, error) {
 	s := snapshot{
-		Format: snapshotFormat, Lexemes: x.lexemes, Kinds: x.kinds, TagLists: x.tagLists, Speakers: x.speakers,
+		Format: snapshotFormat, Zone: zoneName(x.zone), Lexemes: x.lexemes, Kinds: x.kinds, TagLists: x.tagLists, Speakers: x.speakers,
 		Called: x.called, ByID: x.byID, Sequence: x.sequence,
 	}
 	for doc := range x.docs {
@@ -154,12 +162,12 @@ func (s *Service) store(ctx context.Context, save saving) {
 func (s *Service) stored(ctx context.Context, owner memory.Owner) (*index, error) {
 	revision, data, err := s.records.Index(ctx, owner)
 	if err != nil || data == nil {
-		return &index{}, err
+		return s.emptyIndex(), err
 	}
-	x, err := decode(revision, data)
+	x, err := decode(revision, data, s.set.Zone)
 	if err != nil {
 		s.log.Info("the stored index of a user is not used", zap.Error(err))
-		return &index{}, nil
+		return s.emptyIndex(), nil
 	}
 	return x, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -264,6 +265,28 @@ func TestContext_OrdersFactsByTheQuery(t *testing.T) {
 		got := f.contextOf(`"user_id":"u"` + query)
 		if firstFact(got.Text) != "- The user's shoe size is 38." || !got.Route.Skipped {
 			t.Errorf("without a subject%s: %q", query, got.Text)
+		}
+	}
+}
+
+// The days of a context, and the times that its query names, are those of the zone of the request's own instant.
+func TestContext_HasTheDaysOfItsZone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.keep(ingest.Write{
+		Owner: owner("u"), Content: "We ate paella.", Type: memory.TypeMessage,
+		At: time.Date(2026, 1, 31, 6, 30, 0, 0, time.UTC),
+	})
+	for at, want := range map[string]struct{ day, from string }{
+		"2026-02-01T08:00:00Z":      {"2026-01-31", "2026-01-31T00:00:00Z"},
+		"2026-01-31T20:00:00-08:00": {"2026-01-30", "2026-01-30T00:00:00-08:00"},
+	} {
+		got := f.contextOf(`"user_id":"u","query":"What did we eat yesterday?","route":false,"at":"` + at + `"`)
+		if !strings.Contains(got.Text, want.day+":\n") {
+			t.Errorf("at %s the day is not %s: %s", at, want.day, got.Text)
+		}
+		if len(got.When) != 1 || got.When[0].From.Format(time.RFC3339) != want.from || got.When[0].Words != "yesterday" {
+			t.Errorf("at %s: %+v", at, got.When)
 		}
 	}
 }

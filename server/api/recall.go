@@ -17,8 +17,9 @@ type RecallParts struct {
 	Recaller Recaller
 	Sources  SourceReader
 	Log      RecallLister
-	Limit    int           // memories if the request names no limit; 0: 10
-	Timeout  time.Duration // of the recalls of a context together; 0: unlimited
+	Limit    int            // memories if the request names no limit; 0: 10
+	Timeout  time.Duration  // of the recalls of a context together; 0: unlimited
+	Zone     *time.Location // of the days of a context whose query has none; nil: UTC
 }
 
 // Recaller finds memories; package recall implements it.

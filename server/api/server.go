@@ -128,7 +128,7 @@ func (s *Server) features(o Options, scrape http.Handler) []feature {
 		contextHandlers{RecallParts: o.Recall, slots: slots, now: s.now, contexts: assembly.Service{
 			Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
 			Sessions: o.Conversations.Sessions, Condenser: o.Condenser,
-			Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: s.now,
+			Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: s.now, Zone: o.Recall.Zone,
 		}},
 		reflectHandlers{o.Reflector},
 		forgetHandlers{o.Forgetter, o.Memories.Reader, s.now},

@@ -56,6 +56,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest, Threshold: b.cfg.Gate.Threshold},
 		Recall: api.RecallParts{
 			Recaller: r.recaller, Sources: record, Log: record, Limit: b.cfg.Recall.Limit, Timeout: b.cfg.Recall.Timeout,
+			Zone: zoneOf(b.cfg),
 		},
 		Condenser:  r.condenser,
 		Reflector:  w.reflection,

@@ -91,12 +91,8 @@ var bm25 = recall.BM25{K1: 1.2, B: 0.4}
 
 func recallSettings(cfg config.Config) recall.Settings {
 	r := cfg.Recall
-	zone, err := time.LoadLocation(cfg.Time.Zone)
-	if err != nil {
-		zone = time.UTC // the rule of the setting admits only zones that exist
-	}
 	set := recall.Settings{
-		Zone:          zone,
+		Zone:          zoneOf(cfg),
 		Mode:          recall.Mode(r.Mode),
 		Weights:       recall.Weights{Relevance: r.Relevance, Decay: r.Decay, Importance: r.Importance},
 		DecayRate:     r.DecayRate,
@@ -126,6 +122,15 @@ func recallSettings(cfg config.Config) recall.Settings {
 		}
 	}
 	return set
+}
+
+// zoneOf is the zone of the settings, whose rule admits only zones that exist.
+func zoneOf(cfg config.Config) *time.Location {
+	zone, err := time.LoadLocation(cfg.Time.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
 }
 
 // rankingParts holds, for each name that recall.without may have, what leaves that part

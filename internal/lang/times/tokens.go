@@ -63,7 +63,8 @@ func skipPossessive(text string, at int) int {
 }
 
 // tokensOf divides a text. A suffix of an ordinal number belongs to the number.
-func tokensOf(text string) (tokens []token) {
+func tokensOf(text string) []token {
+	tokens := make([]token, 0, 4+len(text)/4)
 	for at := 0; ; {
 		start, wordEnd, end := next(text, at)
 		if start == len(text) {
