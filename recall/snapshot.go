@@ -54,8 +54,8 @@ func zoneName(zone *time.Location) string {
 // encode returns the index as it is stored.
 func (x *index) encode() ([]byte, error) {
 	s := snapshot{
-		Format: snapshotFormat, Zone: zoneName(x.zone), Lexemes: x.lexemes, Kinds: x.kinds, TagLists: x.tagLists, Speakers: x.speakers,
-		Called: x.called, ByID: x.byID, Sequence: x.sequence,
+		Format: snapshotFormat, Zone: zoneName(x.zone), Lexemes: x.lexemes, Kinds: x.kinds, TagLists: x.tagLists,
+		Speakers: x.speakers, Called: x.called, ByID: x.byID, Sequence: x.sequence,
 	}
 	for doc := range x.docs {
 		d := &x.docs[doc]
