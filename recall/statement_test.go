@@ -79,9 +79,9 @@ func folded(t *testing.T, query string, day time.Time, embedded map[string][]flo
 	s := &Service{set: Settings{
 		Lift: lift, Cues: cueWeights, LexicalFloor: 0.3, Words: 0.5, Contrast: 3, BM25: BM25{K1: 1.2, B: 0.4},
 	}}
-	q := Query{Owner: ada, Text: query, Candidates: 50}
+	q := Query{Owner: ada, Text: query, Candidates: 50, At: begin, Zone: time.UTC}
 	found := searchResult{index: x, postings: x.find(queryTerms(query)), scope: q.scope(x), hits: [][]hit{hits}}
-	asked := divide(s.complete(q))[0]
+	asked := divide(q)[0]
 	candidates := s.candidatesOf(&asked, found, hits)
 	var dropped []string
 	unite(fuse(candidates, x, &s.set, asked.cues, nil), x, false, func(r relevant, by string) {
