@@ -44,7 +44,8 @@ func main() {
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(),
-		yearsCommand(), changesCommand(), timesCommand(), promptsCommand(), proxyCommand(), floorCommand(), reverseCommand())
+		yearsCommand(), changesCommand(), timesCommand(), promptsCommand(), chineseCommand(),
+		proxyCommand(), floorCommand(), reverseCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {

@@ -1,0 +1,206 @@
+// Package chinese measures recall in Chinese by defaults, through turns:
+//
+//	statements of a user's life among small talk -> a turn each -> questions a day later
+//	                                             -> rank of the statement's turn, confidence
+//
+// Half of the questions share no pair of characters with their statement, so that words alone do not find it. Each
+// user is also asked what is known about the other users, to which the answer should be that nothing fits.
+package chinese
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hippocampus/cmd/bench/changes"
+	"hippocampus/cmd/bench/target"
+)
+
+// Options of a measurement.
+type Options struct {
+	Size       target.Size
+	Statements []Statement
+	Others     int      // statements of small talk that each user makes besides, 0..400
+	Settings   []string // of the server, KEY=VALUE
+	Progress   io.Writer
+}
+
+// Report has the results of each kind of question.
+type Report struct {
+	Others   int       `json:"others"`
+	Near     Ranks     `json:"near"`
+	Far      Ranks     `json:"far"`
+	All      Ranks     `json:"all"`
+	Foreign  Foreign   `json:"foreign"`
+	Failures []Failure `json:"failures,omitempty"` // questions whose statement is not among the first five
+}
+
+// Ranks are where the statement is that answers a question.
+type Ranks struct {
+	Questions int     `json:"questions"`
+	R1        float64 `json:"r1"`
+	R5        float64 `json:"r5"`
+	MRR       float64 `json:"mrr"`
+	Kept      float64 `json:"kept"` // share of the statements among the first ten that Bound keeps
+	found     int     // statements among the first ten
+}
+
+// Foreign counts questions about the lives of other users.
+type Foreign struct {
+	Questions int     `json:"questions"`
+	Refused   float64 `json:"refused"` // share for which no memory has a confidence of at least Bound
+}
+
+// Failure is a question whose statement is not among the first five.
+type Failure struct {
+	Question  string `json:"question"`
+	Statement string `json:"statement"`
+	Rank      int    `json:"rank"` // 0: not among the first ten
+}
+
+// Bound is the confidence from which a context contains a memory by default.
+const Bound = 0.15
+
+// begin is when each user makes the first statement; a turn follows each hour.
+var begin = time.Date(2031, 1, 6, 9, 0, 0, 0, time.UTC)
+
+// Run starts a server, reports the lives of all users and asks the questions.
+func Run(ctx context.Context, o Options) (r Report, err error) {
+	r.Others = o.Others
+	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = cmp.Or(err, server.Close()) }()
+	byUser := map[string][]Statement{}
+	var names []string
+	for _, s := range o.Statements {
+		if byUser[s.User] == nil {
+			names = append(names, s.User)
+		}
+		byUser[s.User] = append(byUser[s.User], s)
+	}
+	for i, name := range names {
+		fmt.Fprintf(o.Progress, "reporting the life of %s\n", name)
+		u := user{Client: server.Client, id: name, turns: map[string]string{}}
+		if err := u.live(ctx, byUser[name], changes.Others("zh", o.Others, i)); err != nil {
+			return r, err
+		}
+		if err := u.Settle(ctx); err != nil {
+			return r, err
+		}
+		if err := r.ask(ctx, u, o.Statements); err != nil {
+			return r, err
+		}
+	}
+	r.finish()
+	return r, nil
+}
+
+type user struct {
+	target.Client
+	id    string
+	turns map[string]string // id of the turn by statement
+	end   time.Time
+}
+
+// live reports the statements, with the same number of others before each.
+func (u *user) live(ctx context.Context, statements []Statement, others []string) error {
+	u.end = begin
+	for i, s := range statements {
+		between := others[i*len(others)/len(statements) : (i+1)*len(others)/len(statements)]
+		for _, other := range between {
+			if _, err := u.state(ctx, other); err != nil {
+				return err
+			}
+		}
+		id, err := u.state(ctx, s.Text)
+		if err != nil {
+			return err
+		}
+		u.turns[s.Text] = id
+	}
+	return nil
+}
+
+// state reports a statement as a turn with a short answer, in a conversation of its day.
+func (u *user) state(ctx context.Context, statement string) (id string, err error) {
+	u.end = u.end.Add(time.Hour)
+	var turn struct {
+		ID     string `json:"id"`
+		Status string `json:"status"`
+	}
+	err = u.Call(ctx, "POST", "/v1/turns", map[string]any{
+		"user_id": u.id, "conversation_id": u.id + u.end.Format("-2006-01-02"), "at": u.end.Format(time.RFC3339),
+		"wait": true,
+		"messages": []map[string]string{
+			{"role": "user", "content": statement}, {"role": "assistant", "content": "好的，记下了。"},
+		},
+	}, &turn)
+	if err == nil && turn.Status != "processed" {
+		err = fmt.Errorf("the turn %s is %s", turn.ID, turn.Status)
+	}
+	return turn.ID, err
+}
+
+// answer is what a recall returns.
+type answer struct {
+	Memories []struct {
+		SourceTurnID string  `json:"source_turn_id"`
+		Confidence   float64 `json:"confidence"`
+	} `json:"memories"`
+}
+
+func (u *user) recall(ctx context.Context, query string) (a answer, err error) {
+	err = u.Call(ctx, "POST", "/v1/recall", map[string]any{
+		"user_id": u.id, "query": query, "at": u.end.AddDate(0, 0, 1).Format(time.RFC3339), "touch": false,
+	}, &a)
+	return a, err
+}
+
+// asking is how many questions are asked at a time.
+const asking = 2
+
+// ask asks a user both questions about each statement of the own life, and the near ones about the other lives.
+func (r *Report) ask(ctx context.Context, u user, statements []Statement) error {
+	near, far := make([]answer, len(statements)), make([]answer, len(statements))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(asking)
+	for i, s := range statements {
+		group.Go(func() (err error) {
+			if near[i], err = u.recall(ctx, s.Near); err != nil || u.turns[s.Text] == "" {
+				return err
+			}
+			far[i], err = u.recall(ctx, s.Far)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, s := range statements {
+		turn := u.turns[s.Text]
+		if turn == "" {
+			r.Foreign.count(near[i])
+			continue
+		}
+		r.rank(&r.Near, near[i], turn, s.Near, s.Text)
+		r.rank(&r.Far, far[i], turn, s.Far, s.Text)
+	}
+	return nil
+}
+
+// count counts an answer to a foreign question; Refused is a number until finish.
+func (f *Foreign) count(a answer) {
+	f.Questions++
+	for _, m := range a.Memories {
+		if m.Confidence >= Bound {
+			return
+		}
+	}
+	f.Refused++
+}
