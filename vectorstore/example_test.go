@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/wordvec"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/sqlitevec"
 )
@@ -22,7 +22,7 @@ func ExampleStore() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	embedder := wordvec.New()
+	embedder := bilingual.New()
 	store, err := sqlitevec.Open(ctx, sqlitevec.Options{
 		Path: filepath.Join(dir, "vectors.db"), Space: llm.SpaceOf(embedder),
 	})

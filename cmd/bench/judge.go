@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hippocampus/cmd/bench/contradictions"
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/llm"
-	"hippocampus/internal/wordvec"
 )
 
 func judgeCommand() *cobra.Command {
@@ -54,7 +54,7 @@ func judgeCommand() *cobra.Command {
 // embedderAt returns the embedder of an endpoint, or the built-in one without a URL.
 func embedderAt(ctx context.Context, url, model string) (llm.Embedder, error) {
 	if url == "" {
-		return wordvec.New(), nil
+		return bilingual.New(), nil
 	}
 	return llm.NewClient(llm.Options{BaseURL: url}).Embedder(ctx, llm.EmbedderOptions{Model: model})
 }

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/wordvec"
 )
 
 // BenchmarkEnd ends conversations of 50 events, 10 of them stated, and consolidates them with a model that answers at
 // once. It measures the time without the model, for a user with a growing number of memories.
 func BenchmarkEnd(b *testing.B) {
-	s := newFixture(b, wordvec.New(), true)
+	s := newFixture(b, bilingual.New(), true)
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
 		b.StopTimer()

@@ -119,7 +119,8 @@ func foldersOf(modules []module) (map[string]string, error) {
 
 // embedded are files of this repository with licences of others' work in the binary.
 var embedded = []string{
-	"internal/wordvec/LICENSE", "internal/wordvec/NOTICE", "server/reference/assets/licences.txt", "console/licences.txt",
+	"internal/wordvec/LICENSE", "internal/wordvec/NOTICE", "internal/bert/LICENSE", "internal/bert/NOTICE",
+	"server/reference/assets/licences.txt", "console/licences.txt",
 }
 
 // writeLicences writes the texts of all licences, those of embedded files at the end.

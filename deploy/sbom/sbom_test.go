@@ -97,6 +97,7 @@ func TestLicences_HasTheTextOfEveryModule(t *testing.T) {
 	text := output(t, "licences")
 	for _, want := range []string{
 		"\ngithub.com/google/uuid v", ": BSD-3-Clause\n", "\nstd 1.", "\ninternal/wordvec/NOTICE\n", "Copyright (c) 2009",
+		"\ninternal/bert/NOTICE\n", "Copyright (c) 2022 staoxiao",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the licences lack %q", want)

@@ -30,8 +30,10 @@ const (
 //
 // A feature adds 1 or -1 to one number of the vector.
 type wording struct {
-	characters [characterDim]int64
+	characters [CharacterDim]int64
 	signature  [signatureDim]int64
+
+	withoutHan bool // Han characters do not belong to characters
 }
 
 // read adds a text. It allocates nothing.
@@ -68,8 +70,11 @@ func (w *wording) read(text string) {
 		digit = unicode.IsDigit(c)
 		if kind == packed {
 			current = step(hashSeed, c)
-			w.character(current)
-			if last == packed {
+			hashed := !w.withoutHan || !unicode.Is(unicode.Han, c)
+			if hashed {
+				w.character(current)
+			}
+			if hashed && last == packed {
 				w.character(pair(before, current))
 			}
 			w.sign(before, current)
@@ -81,7 +86,7 @@ func (w *wording) read(text string) {
 }
 
 func (w *wording) character(hash uint64) {
-	place, sign := spread(hash, characterDim)
+	place, sign := spread(hash, CharacterDim)
 	w.characters[place] += sign
 }
 

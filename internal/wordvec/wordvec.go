@@ -19,6 +19,7 @@ import (
 	"math"
 
 	"hippocampus/internal/llm"
+	"hippocampus/internal/wordpiece"
 )
 
 // Model names the table and the algorithm. Every change of a vector must change the
@@ -26,12 +27,12 @@ import (
 const Model = "minilm-words-v1"
 
 // Dim is the length of a vector.
-const Dim = meaningDim + characterDim + signatureDim
+const Dim = meaningDim + CharacterDim + signatureDim
 
-const (
-	characterDim = 192
-	signatureDim = 64
-)
+// CharacterDim is the length of the part of a vector that has the characters of other scripts.
+const CharacterDim = 192
+
+const signatureDim = 64
 
 // The lengths of a feature in characters, and of a document's signature. An average
 // word has unitLength.
@@ -63,32 +64,51 @@ func (e *Embedder) Embed(ctx context.Context, use llm.Use, texts []string) ([][]
 			return nil, err
 		}
 		vectors[i] = make([]float32, Dim)
-		s.embed(e.table, use, text, vectors[i])
+		s.embed(e.table, use, text, nil, vectors[i])
 	}
 	return vectors, nil
 }
 
+// Han is what another embedder knows of the Han characters of a text.
+type Han struct {
+	Vector []float32 // CharacterDim numbers, which are added to the hashed characters; 1 is the length of an average word
+	Hashed bool      // the characters are hashed as well
+}
+
+// EmbedWithHan writes the vector of a text to vector, which has Dim numbers that are 0.
+func (e *Embedder) EmbedWithHan(use llm.Use, text string, han Han, vector []float32) {
+	var s scratch
+	s.embed(e.table, use, text, &han, vector)
+}
+
+// maxPieces is the number of pieces that a word can have without an allocation.
+const maxPieces = 100
+
 // scratch is the working memory of an embedding. It stays on the stack.
 type scratch struct {
-	splitter
-	numbers [maxWord]int32
-	meaning [meaningDim]int64
+	splitter wordpiece.Splitter
+	numbers  [maxPieces]int32
+	meaning  [meaningDim]int64
 	wording
 }
 
-func (s *scratch) embed(t *table, use llm.Use, text string, vector []float32) {
+// embed writes the vector of a text. If han is nil, its Han characters are hashed.
+func (s *scratch) embed(t *table, use llm.Use, text string, han *Han, vector []float32) {
 	clear(s.meaning[:])
-	s.wording = wording{}
+	s.wording = wording{withoutHan: han != nil && !han.Hashed}
 	s.wording.read(text)
-	s.splitter.reset(text)
-	for s.scan() {
-		for _, number := range t.appendWord(s.numbers[:0], s.word[:s.size], s.length) {
+	s.splitter.Reset(text)
+	for s.splitter.Scan() {
+		for _, number := range t.AppendWord(s.numbers[:0], &s.splitter) {
 			t.add(&s.meaning, number)
 		}
 	}
 	meaning, rest := vector[:meaningDim], vector[meaningDim:]
-	characters, signature := rest[:characterDim], rest[characterDim:]
+	characters, signature := rest[:CharacterDim], rest[CharacterDim:]
 	square := put(meaning, s.meaning[:], 1) + put(characters, s.characters[:], characterLength)
+	if han != nil {
+		square += add(characters, han.Vector, characterLength)
+	}
 	if use == llm.ForDocument || square == 0 {
 		length := math.Sqrt(put(signature, s.signature[:], 1))
 		if length == 0 { // there are no words, or they cancel each other out
@@ -113,6 +133,17 @@ func put(vector []float32, sums []int64, unit int64) (square float64) {
 		square += float64(x * x) // the conversion prevents a fused multiply-add
 	}
 	return square
+}
+
+// add adds numbers times unit to vector and returns by how much the sum of the squares grows.
+func add(vector, numbers []float32, unit float64) (growth float64) {
+	for i, x := range numbers {
+		before := float64(vector[i])
+		after := before + float64(float64(x)*unit)
+		vector[i] = float32(after)
+		growth += float64(after*after) - float64(before*before)
+	}
+	return growth
 }
 
 func scale(vector []float32, by float64) {

@@ -7,9 +7,9 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/ingest/judge"
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/wordvec"
 	"hippocampus/router"
 	"hippocampus/scorer"
 	"hippocampus/server/config"
@@ -123,7 +123,7 @@ func chatOptions(b base) llm.Options {
 // openEmbedder opens the configured embedder, or the built-in one without a key.
 func (m *models) openEmbedder(ctx context.Context, b base, record *database) error {
 	if !b.cfg.Embedding.Remote() {
-		e := wordvec.New()
+		e := bilingual.New()
 		m.embedder = e
 		m.embedderName = fmt.Sprintf("built-in (%s, %d numbers; weaker than a model: set QWEN_API_KEY for one)",
 			e.Model(), e.Dim())
@@ -149,7 +149,7 @@ func (m *models) awaitEmbedder(b base, err error) {
 	b.log.Warn("another embedder serves until the configured one answers", zap.Error(err))
 	m.awaited = &awaitedEmbedder{base: b, health: llm.NewHealth()}
 	m.parts = append(m.parts, modelPart{name: "embedder", health: m.awaited.health, probe: m.awaited.probe})
-	m.embedder = wordvec.New()
+	m.embedder = bilingual.New()
 }
 
 // openConfiguredEmbedder opens the model at the configured endpoint. If no dimension

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db/jobs"
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wordvec"
@@ -98,9 +99,12 @@ func (s *spaces) configure(e llm.Embedder) {
 }
 
 // builtIn returns the embedder of a space that needs no endpoint, or nil. Old
-// data folders have hashed vectors, which serve until they are re-embedded.
+// data folders have vectors of words or hashed vectors, which serve until they are
+// re-embedded.
 func builtIn(space memory.Space) llm.Embedder {
 	switch space {
+	case memory.Space{Model: bilingual.Model, Dim: bilingual.Dim}:
+		return bilingual.New()
 	case memory.Space{Model: wordvec.Model, Dim: wordvec.Dim}:
 		return wordvec.New()
 	case memory.Space{Model: llm.HashedModel, Dim: llm.HashedDim}:

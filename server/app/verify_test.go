@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/wordvec"
 	"hippocampus/server/config"
 	"hippocampus/vectorstore/projection"
 	"hippocampus/vectorstore/sqlitevec"
@@ -48,7 +48,7 @@ func stored(t *testing.T, cfg config.Config) (*instance, memory.Memory) {
 // removeVector deletes a memory's vector without the projection.
 func removeVector(t *testing.T, cfg config.Config, id string) {
 	t.Helper()
-	vectors, _, err := openVectors(t.Context(), cfg, llm.SpaceOf(wordvec.New()), zap.NewNop())
+	vectors, _, err := openVectors(t.Context(), cfg, llm.SpaceOf(bilingual.New()), zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestRun_FillsAnEmptyVectorStore(t *testing.T) {
 		t.Fatalf("before the loss: %s, %v", out, err)
 	}
 	s.stop()
-	file := filepath.Join(cfg.Data, sqlitevec.FileName(llm.SpaceOf(wordvec.New())))
+	file := filepath.Join(cfg.Data, sqlitevec.FileName(llm.SpaceOf(bilingual.New())))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(file + suffix); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/wordvec"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/milvus"
 	"hippocampus/vectorstore/milvus/milvustest"
@@ -83,7 +83,7 @@ func onSizes(t *testing.T, first int, scenario func(t *testing.T, size size)) {
 }
 
 // builtin is the embedding space of the built-in embedder.
-var builtin = vectorstore.Space{Model: wordvec.Model, Dim: wordvec.Dim}
+var builtin = vectorstore.Space{Model: bilingual.Model, Dim: bilingual.Dim}
 
 // records reads all records of a server's vector store, in id order. It reads again if the store is unavailable, and
 // returns no records if the collection was dropped since it was opened, when another model took over.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"hippocampus/internal/wordvec"
+	"hippocampus/internal/bilingual"
 )
 
 // half are the pairs that nothing was made with.
@@ -18,7 +18,7 @@ func measure(t *testing.T, language string, judged bool) Result {
 	}
 	all = slices.DeleteFunc(all, func(p Pair) bool { return p.Language != language })
 	pairs := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return p.Half != half })
-	r, err := Measure(t.Context(), wordvec.New(), pairs, OthersOf(all), judged)
+	r, err := Measure(t.Context(), bilingual.New(), pairs, OthersOf(all), judged)
 	if err != nil || r.Contradicts.Pairs != 20 || r.Related.Pairs != 20 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -71,7 +71,7 @@ func TestMeasure_JudgeIsAskedOfObliqueContradictions(t *testing.T) {
 			}
 		}
 		others := func(Pair) []string { return everyday[language][:120] }
-		r, err := Measure(t.Context(), wordvec.New(), pairs, others, true)
+		r, err := Measure(t.Context(), bilingual.New(), pairs, others, true)
 		if err != nil || r.Others != 120 || r.Contradicts.Pairs != 14 || r.Contradicts.Asked < 11 || r.Calls > r.Facts {
 			t.Errorf("%+v, %v", r, err)
 		}

@@ -5,12 +5,14 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"hippocampus/internal/wordpiece"
 )
 
 func piecesOf(text string) (numbers []int32) {
-	var s splitter
-	for s.reset(text); s.scan(); {
-		numbers = loadTable().appendWord(numbers, s.word[:s.size], s.length)
+	var s wordpiece.Splitter
+	for s.Reset(text); s.Scan(); {
+		numbers = loadTable().AppendWord(numbers, &s)
 	}
 	return numbers
 }
