@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap/zaptest"
 
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wordvec"
@@ -51,24 +52,25 @@ func TestService_MeasuresASpaceOnceForAllReplicas(t *testing.T) {
 	}
 }
 
-func TestService_ShipsTheBuiltInCalibration(t *testing.T) {
+func TestService_ShipsTheBuiltInCalibrations(t *testing.T) {
 	t.Parallel()
-	embedder := wordvec.New()
-	s := New(nil, embedder, zaptest.NewLogger(t)) // without a database
-	if err := s.Calibrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	c := s.Of(llm.SpaceOf(embedder))
-	measured, err := Measure(t.Context(), embedder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for language, r := range map[string][2]memory.SimilarityRange{
-		"English": {c.English, measured.English}, "Chinese": {c.Chinese, measured.Chinese},
-	} {
-		if math.Abs(r[0].Unrelated-r[1].Unrelated) > 0.01 || math.Abs(r[0].Floor-r[1].Floor) > 0.01 ||
-			r[0].Related <= r[0].Unrelated {
-			t.Errorf("%s: shipped %+v, measured %+v", language, r[0], r[1])
+	for _, embedder := range []llm.Embedder{bilingual.New(), wordvec.New()} {
+		s := New(nil, embedder, zaptest.NewLogger(t)) // without a database
+		if err := s.Calibrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c := s.Of(llm.SpaceOf(embedder))
+		measured, err := Measure(t.Context(), embedder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for language, r := range map[string][2]memory.SimilarityRange{
+			"English": {c.English, measured.English}, "Chinese": {c.Chinese, measured.Chinese},
+		} {
+			if math.Abs(r[0].Unrelated-r[1].Unrelated) > 0.01 || math.Abs(r[0].Floor-r[1].Floor) > 0.01 ||
+				r[0].Related <= r[0].Unrelated {
+				t.Errorf("%s of %s: shipped %+v, measured %+v", language, embedder.Model(), r[0], r[1])
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"hippocampus/internal/bilingual"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wordvec"
@@ -21,8 +22,12 @@ var pairs string
 // shipped are the calibrations of embedders that are part of this program. Unrelated
 // is measured on pairs. Related is the median of the best cosine of questions about
 // conversations, since the cosines of pairs are lower than those of the built-in embedder
-// on longer texts: see docs/decisions/0023-confidence.md.
+// on longer texts: see docs/decisions/0023-confidence.md and 0046-chinese-without-a-key.md.
 var shipped = map[memory.Space]memory.Calibration{
+	{Model: bilingual.Model, Dim: bilingual.Dim}: {
+		English: memory.SimilarityRange{Unrelated: 0.03, Related: 0.42, Floor: 0.06},
+		Chinese: memory.SimilarityRange{Unrelated: -0.01, Related: 0.33, Floor: 0.04},
+	},
 	{Model: wordvec.Model, Dim: wordvec.Dim}: {
 		English: memory.SimilarityRange{Unrelated: 0.03, Related: 0.42, Floor: 0.06},
 		Chinese: memory.SimilarityRange{Unrelated: 0.02, Related: 0.23, Floor: 0.04},

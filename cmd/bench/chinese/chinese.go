@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hippocampus/cmd/bench/changes"
+	"hippocampus/cmd/bench/quality"
 	"hippocampus/cmd/bench/target"
 )
 
@@ -31,12 +32,13 @@ type Options struct {
 
 // Report has the results of each kind of question.
 type Report struct {
-	Others   int       `json:"others"`
-	Near     Ranks     `json:"near"`
-	Far      Ranks     `json:"far"`
-	All      Ranks     `json:"all"`
-	Foreign  Foreign   `json:"foreign"`
-	Failures []Failure `json:"failures,omitempty"` // questions whose statement is not among the first five
+	Others   int        `json:"others"`
+	Near     Ranks      `json:"near"`
+	Far      Ranks      `json:"far"`
+	All      Ranks      `json:"all"`
+	Bounds   []TradeOff `json:"bounds"`
+	Failures []Failure  `json:"failures,omitempty"` // questions whose statement is not among the first five
+	Answers  []Answer   `json:"answers"`
 }
 
 // Ranks are where the statement is that answers a question.
@@ -45,14 +47,14 @@ type Ranks struct {
 	R1        float64 `json:"r1"`
 	R5        float64 `json:"r5"`
 	MRR       float64 `json:"mrr"`
-	Kept      float64 `json:"kept"` // share of the statements among the first ten that Bound keeps
-	found     int     // statements among the first ten
 }
 
-// Foreign counts questions about the lives of other users.
-type Foreign struct {
-	Questions int     `json:"questions"`
-	Refused   float64 `json:"refused"` // share for which no memory has a confidence of at least Bound
+// TradeOff is what a least confidence does. All are shares.
+type TradeOff struct {
+	Bound   float64 `json:"bound"`
+	Refused float64 `json:"refused"` // of foreign questions: no memory is left
+	Near    float64 `json:"near"`    // of the statements among the first ten: they are left
+	Far     float64 `json:"far"`
 }
 
 // Failure is a question whose statement is not among the first five.
@@ -62,8 +64,28 @@ type Failure struct {
 	Rank      int    `json:"rank"` // 0: not among the first ten
 }
 
-// Bound is the confidence from which a context contains a memory by default.
-const Bound = 0.15
+// Kind says how a question relates to the user who is asked about.
+type Kind string
+
+// The kinds of questions.
+const (
+	Near    Kind = "near"
+	Far     Kind = "far"
+	Foreign Kind = "foreign" // about the life of another user
+)
+
+// Answer is what the confidence of an answer was computed from.
+type Answer struct {
+	User     string          `json:"user"`
+	Kind     Kind            `json:"kind"`
+	Question string          `json:"question"`
+	Best     float64         `json:"best"`  // highest confidence
+	Found    float64         `json:"found"` // confidence of the statement's first memory; 0 if there is none
+	Fit      quality.Signals `json:"fit"`
+}
+
+// Bounds are the confidences of the trade-off. A context has memories from 0.15 by default.
+var Bounds = []float64{0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4}
 
 // begin is when each user makes the first statement; a turn follows each hour.
 var begin = time.Date(2031, 1, 6, 9, 0, 0, 0, time.UTC)
@@ -149,10 +171,13 @@ func (u *user) state(ctx context.Context, statement string) (id string, err erro
 
 // answer is what a recall returns.
 type answer struct {
-	Memories []struct {
-		SourceTurnID string  `json:"source_turn_id"`
-		Confidence   float64 `json:"confidence"`
-	} `json:"memories"`
+	Memories []remembered    `json:"memories"`
+	Fit      quality.Signals `json:"fit"`
+}
+
+type remembered struct {
+	SourceTurnID string  `json:"source_turn_id"`
+	Confidence   float64 `json:"confidence"`
 }
 
 func (u *user) recall(ctx context.Context, query string) (a answer, err error) {
@@ -185,22 +210,11 @@ func (r *Report) ask(ctx context.Context, u user, statements []Statement) error 
 	for i, s := range statements {
 		turn := u.turns[s.Text]
 		if turn == "" {
-			r.Foreign.count(near[i])
+			r.count(u, Foreign, s, near[i])
 			continue
 		}
-		r.rank(&r.Near, near[i], turn, s.Near, s.Text)
-		r.rank(&r.Far, far[i], turn, s.Far, s.Text)
+		r.count(u, Near, s, near[i])
+		r.count(u, Far, s, far[i])
 	}
 	return nil
-}
-
-// count counts an answer to a foreign question; Refused is a number until finish.
-func (f *Foreign) count(a answer) {
-	f.Questions++
-	for _, m := range a.Memories {
-		if m.Confidence >= Bound {
-			return
-		}
-	}
-	f.Refused++
 }

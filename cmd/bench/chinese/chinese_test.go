@@ -76,7 +76,7 @@ func TestRun_FindsWhatSharesWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Near.Questions != 3 || r.Near.R1 != 1 || r.All.Questions != 6 || r.Foreign.Questions != 3 {
+	if r.Near.Questions != 3 || r.Near.R1 != 1 || r.All.Questions != 6 || len(r.Answers) != 9 {
 		t.Errorf("%+v", r)
 	}
 	if err := r.Print(io.Discard); err != nil {
@@ -84,22 +84,28 @@ func TestRun_FindsWhatSharesWords(t *testing.T) {
 	}
 }
 
-func TestRanks_CountATurnOnceAtItsFirstMemory(t *testing.T) {
+func TestReport_CountsATurnOnceAtItsFirstMemory(t *testing.T) {
 	t.Parallel()
+	u := user{turns: map[string]string{"own": "y", "lost": "z"}}
 	var a answer
 	for _, turn := range []string{"x", "x", "y"} {
-		a.Memories = append(a.Memories, struct {
-			SourceTurnID string  `json:"source_turn_id"`
-			Confidence   float64 `json:"confidence"`
-		}{turn, Bound})
+		a.Memories = append(a.Memories, remembered{SourceTurnID: turn, Confidence: 0.2})
 	}
 	var r Report
-	r.rank(&r.Near, a, "y", "q", "s")
-	r.rank(&r.Far, a, "z", "q", "s")
-	r.Foreign.count(a)
+	r.count(u, Near, Statement{Text: "own"}, a)
+	r.count(u, Far, Statement{Text: "lost"}, a)
+	r.count(u, Foreign, Statement{Text: "foreign"}, a)
 	r.finish()
-	if r.Near.MRR != 0.5 || r.Near.R5 != 1 || r.Near.R1 != 0 || r.Near.Kept != 1 || r.All.R5 != 0.5 ||
-		len(r.Failures) != 1 || r.Foreign.Refused != 0 {
+	if r.Near != (Ranks{Questions: 1, R5: 1, MRR: 0.5}) || r.All.R5 != 0.5 || len(r.Failures) != 1 {
 		t.Errorf("%+v", r)
+	}
+	for _, b := range r.Bounds {
+		want := TradeOff{Bound: b.Bound, Near: 1}
+		if b.Bound > 0.2 {
+			want.Refused, want.Near = 1, 0
+		}
+		if b != want {
+			t.Errorf("%+v, want %+v", b, want)
+		}
 	}
 }
