@@ -68,7 +68,8 @@ func (m *Model) multiply(out []float32, by *matrix, in *quantised) {
 
 // finish turns sums of one row of the tile, every tile-th, into outputs from the first.
 func (m *matrix) finish(out []float32, sums []int32, first int, scale float32, zero int32) {
-	rowSums, scales, bias := m.sums[first:][:len(out)], m.scales[first:][:len(out)], m.bias[first:][:len(out)]
+	rowSums := m.sums[first:][:len(out)]
+	scales, bias := m.scales[first:][:len(out)], m.bias[first:][:len(out)]
 	for i := range out {
 		sum := sums[i*tile] - zero*rowSums[i]
 		out[i] = float32(float32(sum)*float32(scale*scales[i])) + bias[i]

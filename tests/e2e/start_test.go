@@ -220,7 +220,7 @@ func TestStart_FirstWithoutEmbedder(t *testing.T) {
 		s := start(t, slices.Concat(size.settings(t), impatient, withEmbedder("http://"+proxy.Listen+"/v1"),
 			[]string{"HIPPOCAMPUS_RECALL_OWN_WINDOW=1s"})...)
 		s.degraded(0, "unavailable", "embedder")
-		if !strings.Contains(s.printed(), "minilm-words-v1, until scripted answers") {
+		if !strings.Contains(s.printed(), "minilm-words-bge-zh-v1, until scripted answers") {
 			t.Errorf("the banner does not say which embedder serves:\n%s", s.printed())
 		}
 		works := func() {

@@ -1923,7 +1923,7 @@ type EmbeddingStats struct {
 
 	// Serving The model by which queries are compared.
 	//
-	// Example: minilm-words-v1
+	// Example: minilm-words-bge-zh-v1
 	Serving string `json:"serving"`
 
 	// Target The model that is to serve.

@@ -5140,7 +5140,7 @@ export interface components {
         EmbeddingStats: {
             /**
              * @description The model by which queries are compared.
-             * @example minilm-words-v1
+             * @example minilm-words-bge-zh-v1
              */
             serving: string;
             /**
