@@ -1,6 +1,9 @@
 package bert
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // A conversion of a product in this file prevents a fused multiply-add, which some processors have.
 
@@ -32,25 +35,28 @@ const (
 	geluSteps = 512
 )
 
-var geluTable = func() (table [2*geluEnd*geluSteps + 1]float32) {
+// makeGeluTable takes a millisecond, which only a program that embeds Chinese spends.
+var makeGeluTable = sync.OnceValue(func() *[2*geluEnd*geluSteps + 1]float32 {
+	var table [2*geluEnd*geluSteps + 1]float32
 	for i := range table {
 		x := float64(i)/geluSteps - geluEnd
 		table[i] = float32(x * 0.5 * (1 + erf(x/math.Sqrt2)))
 	}
-	return table
-}()
+	return &table
+})
 
 // gelu replaces each x by x * P(X <= x), where X has the standard normal distribution, with an error below 1e-6.
 func gelu(list []float32) {
+	table := makeGeluTable()
 	for i, x := range list {
 		switch {
 		case x <= -geluEnd:
 			list[i] = 0
 		case x < geluEnd:
 			place := (x + geluEnd) * geluSteps
-			at := min(int(place), len(geluTable)-2)
-			low := geluTable[at]
-			list[i] = low + float32((place-float32(at))*(geluTable[at+1]-low))
+			at := min(int(place), len(table)-2)
+			low := table[at]
+			list[i] = low + float32((place-float32(at))*(table[at+1]-low))
 		}
 	}
 }

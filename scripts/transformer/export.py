@@ -39,7 +39,6 @@ class Model:
         # The vocabulary has no capital letters. The file leaves them as they are, which makes each of them unknown.
         self.tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
         self.tokenizer.no_padding()
-        self.tokenizer.enable_truncation(POSITIONS)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(
@@ -50,8 +49,9 @@ class Model:
         self.matrices = [node.input[1] for node in graph.node if node.op_type == "MatMulInteger"]
         self.vocabulary = [self.tokenizer.id_to_token(i) for i in range(self.tokenizer.get_vocab_size())]
 
-    def embed(self, texts):
-        """Unit vectors of [CLS], N x 512."""
+    def embed(self, texts, most=POSITIONS):
+        """Unit vectors of [CLS], N x 512, of the first pieces of each text."""
+        self.tokenizer.enable_truncation(most)
         rows = []
         for text in texts:
             ids = np.array([self.tokenizer.encode(text).ids], np.int64)
@@ -141,13 +141,14 @@ def main():
     (out / "vocabulary.txt").write_text("".join(model.vocabulary[i] + "\n" for i in pieces), encoding="utf-8")
     (out / "weights.bin").write_bytes(b"".join(weights(model, pieces)))
     texts = json.loads((HERE / "texts.json").read_text(encoding="utf-8"))
+    vectors = model.embed(texts)  # which sets the most pieces of a text
     golden = [
         {
             "text": text,
             "pieces": model.tokenizer.encode(text).tokens,
             "vector": [round(float(x), 4) for x in vector],
         }
-        for text, vector in zip(texts, model.embed(texts))
+        for text, vector in zip(texts, vectors)
     ]
     lines = ",\n".join(json.dumps(g, ensure_ascii=False, separators=(",", ":")) for g in golden)
     (out / "testdata" / "golden.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
