@@ -36,7 +36,7 @@ func tileDots(sums []int32, weights string, values []byte) {
 	}
 }
 
-// halves returns the two sums of which one is in the high half.
+// halves returns the sums in the low and in the high half of an integer.
 func halves(sum int64) (low, high int32) {
 	low = int32(sum)
 	return low, int32((sum - int64(low)) >> 32)

@@ -75,7 +75,7 @@ func erf(x float64) float64 {
 	return sign * (1 - float64(float64(sum*t)*exp(-float64(x*x))))
 }
 
-// Limits of exp, and ln 2 in two parts, of which the first has few bits.
+// The least argument of exp, and ln 2 in two parts. The first part has few bits, so that its product is exact.
 const (
 	least   = -700
 	ln2High = 6.93147180369123816490e-01

@@ -80,7 +80,7 @@ type Answer struct {
 	Kind     Kind            `json:"kind"`
 	Question string          `json:"question"`
 	Best     float64         `json:"best"`  // highest confidence
-	Found    float64         `json:"found"` // confidence of the statement's first memory; 0 if there is none
+	Found    float64         `json:"found"` // confidence of the first memory that has the statement; 0 without one
 	Fit      quality.Signals `json:"fit"`
 }
 
