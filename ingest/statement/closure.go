@@ -61,8 +61,8 @@ func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, 
 	return c.found, Statement{c}
 }
 
-// closureOf returns the closure of a memory among its owner's active memories, except for those that isKnown chooses and
-// for what another person said.
+// closureOf returns the closure of a memory among its owner's active memories. It leaves out what isKnown chooses, and
+// what another person said.
 func closureOf(m memory.Memory, docs []db.Document, isKnown func(id string) bool) *closure {
 	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}, agentID: m.AgentID}
 	c.talks = map[string]bool{m.ConversationID: true}
