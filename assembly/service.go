@@ -51,7 +51,7 @@ type Service struct {
 	Condenser  Condenser
 	Counts     *Counts // nil: no cache
 	Now        func() time.Time
-	Zone       *time.Location // of the days of a context whose query has none; nil: UTC
+	Zone       *time.Location // of the days of a context, unless its query has a zone; nil: UTC
 }
 
 // Request asks for a context. The recall for it counts as no access.

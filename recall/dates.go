@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/lang/times"
 )
 
-// dayRange are days from one until another, which does not belong to them, counted from 1970; zero: none.
+// dayRange are days from one until another, which does not belong to them, counted from 1970; zero: no days.
 type dayRange struct{ from, until int32 }
 
 // dayOf is the number of the day of an instant in its zone.

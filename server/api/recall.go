@@ -19,7 +19,7 @@ type RecallParts struct {
 	Log      RecallLister
 	Limit    int            // memories if the request names no limit; 0: 10
 	Timeout  time.Duration  // of the recalls of a context together; 0: unlimited
-	Zone     *time.Location // of the days of a context whose query has none; nil: UTC
+	Zone     *time.Location // of the days of a context, unless its query has a zone; nil: UTC
 }
 
 // Recaller finds memories; package recall implements it.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones by name, also where the system has none
+	_ "time/tzdata" // zones by name, also where the system has no table of them
 	"unicode/utf8"
 
 	"github.com/robfig/cron/v3"

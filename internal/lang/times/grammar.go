@@ -27,7 +27,7 @@ type grammar struct {
 type node struct {
 	next  map[string]*node // by the next word
 	holes []hole           // classes that may come next
-	rule  *rule            // of the pattern that ends here; nil: none does
+	rule  *rule            // of the pattern that ends here; nil: no pattern ends here
 }
 
 // hole is a class in a pattern.

@@ -20,8 +20,8 @@ func (r *rule) code() int {
 	return code
 }
 
-// number returns the number at a place, in digits, words or Chinese numerals, and how many tokens it takes; 0 if none
-// is there.
+// number returns the number at a place, in digits, words or Chinese numerals, and how many tokens it takes: 0 if it is
+// no number.
 func (s *scan) number(i int) (value, width int, ordinal bool) {
 	if i >= len(s.tokens) {
 		return 0, 0, false

@@ -22,7 +22,7 @@ const (
 	ahead
 )
 
-// resolve returns the intervals that a match means; none for a date that does not exist.
+// resolve returns the intervals that a match means, nil for a date that does not exist.
 //
 //	day K, part K [night], period K, week K, ...   so many days, weeks, ... after the present one
 //	weekof K                                       a weekday of such a week

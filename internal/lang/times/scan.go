@@ -119,7 +119,7 @@ func (s *scan) extend(f *finding) {
 	}
 }
 
-// match returns the longest pattern that begins at a place; end is 0 if none does.
+// match returns the longest pattern that begins at a place; end is 0 if no pattern begins there.
 func (s *scan) match(i int) (end int, meaning *rule, c captures) {
 	var walk func(n *node, i int, so captures)
 	walk = func(n *node, i int, so captures) {
@@ -151,7 +151,7 @@ func (s *scan) match(i int) (end int, meaning *rule, c captures) {
 	return end, meaning, c
 }
 
-// value returns the value of a class at a place and how many tokens it takes; 0 if the place has none.
+// value returns the value of a class at a place and how many tokens it takes; 0 if the class has no value there.
 func (s *scan) value(class string, i int) (value, width int) {
 	least, most := 0, 0
 	switch class {
@@ -211,7 +211,7 @@ func (s *scan) isDate(i int) bool {
 // precededBy reports whether a member of a class of single words stands before a place.
 func (s *scan) precededBy(class string, i int) bool { return s.before(class, i) > 0 }
 
-// before returns the value of the member of a class of single words before a place; 0 if there is none.
+// before returns the value of the member of a class of single words before a place, 0 if another word is there.
 func (s *scan) before(class string, i int) int {
 	for i > 0 && s.tokens[i-1].word == "the" {
 		i--

@@ -10,12 +10,12 @@ import (
 type token struct {
 	word       string
 	start, end int  // in the text
-	number     int  // -1: it is none; at most 9999
+	number     int  // -1: it is a word; at most 9999
 	ordinal    bool // it is written with a suffix, as in 5th
 }
 
 // next cuts the first token of a text from a place on. It returns the places of its first byte and of the end of its
-// word, and the end of the whole token; start is len(text) if none is left.
+// word, and the end of the whole token; start is len(text) if no token is left.
 func next(text string, from int) (start, wordEnd, end int) {
 	for from < len(text) {
 		c := text[from]
@@ -52,7 +52,7 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// skipPossessive returns the end of 's at a place of a text; the place if there is none.
+// skipPossessive returns the end of 's at a place of a text; the place itself if there is no such ending.
 func skipPossessive(text string, at int) int {
 	for _, mark := range []string{"'s", "’s", "'S", "’S"} {
 		if after := at + len(mark); strings.HasPrefix(text[at:], mark) && (after == len(text) || !isLetter(text[after])) {
