@@ -42,6 +42,7 @@ type Item struct {
 	At        time.Time // of a memory: when it was said
 	Dated     bool      // of a memory: At is shown behind its text
 	Until     time.Time // of a former memory: when what superseded it was said; else zero
+	Repeats   recall.Repeats
 	Text      string
 	Statement string // only the first item with the same statement is included; empty: always included
 	HeldBy    string // statement of the event that holds the text of a remembered message; the event replaces the message

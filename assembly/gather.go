@@ -60,6 +60,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		}
 		item := memoryItem(m, working.Events)
 		item.At, item.Until = item.At.In(r.Query.Zone), item.Until.In(r.Query.Zone)
+		item.Repeats.Last = item.Repeats.Last.In(r.Query.Zone)
 		item.Dated = g.profile
 		g.contents[Memories] = append(g.contents[Memories], item)
 	}
@@ -78,6 +79,7 @@ func memoryItem(found recall.Recalled, events []session.Event) Item {
 		return item
 	}
 	item.Who, item.Asked = m.WrittenSpeaker(), m.Asked
+	item.Repeats = found.Repeats
 	for _, e := range events {
 		if e.TurnID == m.SourceTurnID && holds(e.Content, m.Content) {
 			item.HeldBy = eventStatement(e)

@@ -75,32 +75,37 @@ func sectionOf(p Part, i Item) section {
 	return inEvents
 }
 
-// words are the headings of a context, and what follows a former or dated statement. All headings but the first state
-// that what follows is data.
+// words are the headings of a context, and what follows a former, repeated or dated statement. All headings but the
+// first state that what follows is data.
 type words struct {
 	headings [sections]string
 	groups   [groups]string
 	until    string // with %s for a day
 	said     string // the same
+	repeated string // with %d for a number and %s for a day
 	asked    string // with %s for a question
 }
 
 var (
 	english = words{
 		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)", said: " (%s)",
-		asked: heading.English.Asked,
+		repeated: " (said %d times, last on %s)",
+		asked:    heading.English.Asked,
 	}
 	chinese = words{
 		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）", said: "（%s）",
-		asked: heading.Chinese.Asked,
+		repeated: "（说过 %d 次，最近是 %s）",
+		asked:    heading.Chinese.Asked,
 	}
 )
 
-// mark is what follows the text of an item: until when it was so, or when it was said; "" if neither is to be shown.
+// mark is what follows the text of an item: until when it was so, how often it was said, or when; "" for other items.
 func (w words) mark(i Item) string {
 	switch {
 	case !i.Until.IsZero():
 		return fmt.Sprintf(w.until, i.Until.Format(time.DateOnly))
+	case i.Repeats.Times > 0:
+		return fmt.Sprintf(w.repeated, i.Repeats.Times, i.Repeats.Last.Format(time.DateOnly))
 	case i.Dated:
 		return fmt.Sprintf(w.said, i.At.Format(time.DateOnly))
 	}

@@ -141,13 +141,16 @@ func (x *index) append(docs []db.Document) {
 		c := cuesOf(d.Content)
 		if d.Type == memory.TypeMessage {
 			c.speaker = strings.ToLower(d.Speaker)
+		} else if name := memory.NameOf(d.Speaker); name != "" {
+			c.speaker = strings.ToLower(name)
 		} else {
 			c.called = calledIn(d.Content)
 		}
 		id, _ := memory.ParseID(d.ID)
 		k := kind{Domain: d.Domain, Type: d.Type, AgentID: d.AgentID, ConversationID: d.ConversationID}
 		x.docs = append(x.docs, document{
-			id: id, importance: d.Importance, question: c.question, created: d.CreatedAt.UnixMicro(), timed: c.timed,
+			id: id, repeat: repeatOf(d), importance: d.Importance, question: c.question,
+			created: d.CreatedAt.UnixMicro(), timed: c.timed,
 			about: aboutOf(d.Content, x.in(d.CreatedAt)),
 			end:   uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
 			said:    uint32(max(0, len(x.lexemes)-begin-before.of(d))),

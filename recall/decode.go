@@ -33,7 +33,8 @@ func decode(revision int64, data []byte, zone *time.Location) (*index, error) {
 	for doc := range x.docs {
 		end += s.Length[doc]
 		x.docs[doc] = document{
-			id: [16]byte(s.IDs[16*doc:]), importance: s.Importance[doc], question: s.Question[doc], created: s.Created[doc],
+			id: [16]byte(s.IDs[16*doc:]), repeat: s.Repeat[doc], importance: s.Importance[doc],
+			question: s.Question[doc], created: s.Created[doc],
 			end: end, length: s.Length[doc], said: s.Said[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
 			timed: s.Timed[doc], called: s.CalledBy[doc],
 			about: [2]dayRange{
@@ -63,6 +64,7 @@ func (s *snapshot) checkColumns() error {
 		length, want int
 	}{
 		{"IDs", len(s.IDs), 16 * n},
+		{"Repeat", len(s.Repeat), n},
 		{"Importance", len(s.Importance), n},
 		{"Question", len(s.Question), n},
 		{"Created", len(s.Created), n},

@@ -126,10 +126,10 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 	return list
 }
 
-// unite makes one item of each fact and its message, and gives the workflows of a skill one relevance. onFold, which
-// may be nil, gets each candidate that another one stands for.
+// unite makes one item of each fact and its message, and of messages that repeat each other, and gives the workflows of
+// a skill one relevance. onFold, which may be nil, gets each candidate that another one stands for.
 func unite(list []relevant, x *index, past bool, onFold func(dropped relevant, by string)) []relevant {
-	list = fold(list, x, past, onFold)
+	list = foldRepeats(fold(list, x, past, onFold), x, onFold)
 	equalizeSkills(list, x)
 	return list
 }

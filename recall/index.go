@@ -46,6 +46,7 @@ type index struct {
 // document is what the index holds of a memory.
 type document struct {
 	id         [16]byte
+	repeat     uint64 // see repeatOf
 	importance float64
 	question   float64     // share of its text that consists of questions, 0..1
 	created    int64       // Unix microseconds
@@ -210,7 +211,7 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 80, 8, 8, 4, 8, 120
+	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 96, 8, 8, 4, 8, 120
 	const perKind, perText = 80, 40
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
 		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) + perOutdated*cap(x.outdated) +

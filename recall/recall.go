@@ -91,6 +91,7 @@ type Answer struct {
 type Recalled struct {
 	Memory      memory.Memory
 	FormerUntil time.Time // when what superseded it was said; zero: it is current, or that is not known
+	Repeats     Repeats
 
 	Similarity float64  // raw cosine to the query, -1..1; 0 if the embedder was unavailable
 	Lexical    float64  // raw BM25 to the query, 0 or more

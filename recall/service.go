@@ -154,6 +154,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	if err != nil {
 		return Answer{}, err
 	}
+	found.index.countRepeats(memories, found.scope.open)
 	if !q.NoTouch {
 		s.Touch(q.Owner, idsOf(memories), q.At)
 	}

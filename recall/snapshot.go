@@ -15,7 +15,7 @@ import (
 
 // snapshotFormat changes with the fields of a snapshot, and with what an index holds of a
 // text: the hash of a lexeme, and the cues.
-const snapshotFormat = 8
+const snapshotFormat = 9
 
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
@@ -23,6 +23,7 @@ type snapshot struct {
 	Zone   string // in which the days of About are read
 
 	IDs                 []byte // 16 of each document
+	Repeat              []uint64
 	Importance          []float64
 	Question            []float64
 	Created, Accessed   []int64
@@ -59,7 +60,7 @@ func (x *index) encode() ([]byte, error) {
 	}
 	for doc := range x.docs {
 		d := &x.docs[doc]
-		s.IDs = append(s.IDs, d.id[:]...)
+		s.IDs, s.Repeat = append(s.IDs, d.id[:]...), append(s.Repeat, d.repeat)
 		s.Importance, s.Question = append(s.Importance, d.importance), append(s.Question, d.question)
 		s.Created, s.Accessed = append(s.Created, d.created), append(s.Accessed, x.accessed[doc].Load())
 		s.Length, s.Said = append(s.Length, d.length), append(s.Said, d.said)

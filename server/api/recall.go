@@ -158,6 +158,8 @@ type whenBody struct {
 type recalledBody struct {
 	wire.Memory
 	FormerUntil time.Time `json:"former_until,omitzero"`
+	SaidTimes   int       `json:"said_times,omitzero"`
+	LastSaidAt  time.Time `json:"last_said_at,omitzero"`
 
 	Similarity float64  `json:"similarity"`
 	Lexical    float64  `json:"lexical"`
@@ -224,7 +226,7 @@ func whenOf(spans []times.Span) (list []whenBody) {
 
 func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
-		Memory: wire.MemoryOf(m.Memory), FormerUntil: m.FormerUntil,
+		Memory: wire.MemoryOf(m.Memory), FormerUntil: m.FormerUntil, SaidTimes: m.Repeats.Times, LastSaidAt: m.Repeats.Last,
 		Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour, Speaker: m.Speaker, Date: m.Date,
 		When: m.When, Routed: m.Routed, Question: m.Question, Message: m.Message, Skill: m.Skill,
 		Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay, Score: m.Score,

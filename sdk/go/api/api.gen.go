@@ -5880,6 +5880,11 @@ type RecalledMemory struct {
 	// Example: 2026-01-31T08:00:00Z
 	LastAccessedAt *Timestamp `json:"last_accessed_at,omitempty"`
 
+	// LastSaidAt When it was said last. Only with `said_times`.
+	//
+	// Example: 2026-10-03T09:12:00Z
+	LastSaidAt *time.Time `json:"last_said_at,omitempty"`
+
 	// Lexical Raw BM25 to the query, 0 or more.
 	//
 	// Example: 3.2
@@ -5929,6 +5934,13 @@ type RecalledMemory struct {
 	//
 	// Example: Ana
 	SaidBy *Speaker `json:"said_by,omitempty"`
+
+	// SaidTimes How often a message was said in the same words by the same speaker, if more than once: such messages are one
+	// item. Case, spaces and the marks at the end do not count.
+	//
+	//
+	// Example: 3
+	SaidTimes *int `json:"said_times,omitempty"`
 
 	// Score What the order is by.
 	//

@@ -1913,6 +1913,16 @@ class RecalledMemory(Model):
 
     """
 
+    said_times: int | None = None
+    """
+    How often a message was said in the same words by the same speaker, if more than once: such messages are one
+    item. Case, spaces and the marks at the end do not count.
+
+    """
+
+    last_said_at: AwareDatetime | None = None
+    """When it was said last. Only with `said_times`."""
+
     created_at: Timestamp | None = None
     updated_at: Timestamp | None = None
     last_accessed_at: Timestamp | None = None

@@ -4353,6 +4353,18 @@ export interface components {
              * @example 2026-10-03T09:12:00Z
              */
             former_until?: string;
+            /**
+             * @description How often a message was said in the same words by the same speaker, if more than once: such messages are one
+             *     item. Case, spaces and the marks at the end do not count.
+             * @example 3
+             */
+            said_times?: number;
+            /**
+             * Format: date-time
+             * @description When it was said last. Only with `said_times`.
+             * @example 2026-10-03T09:12:00Z
+             */
+            last_said_at?: string;
             created_at?: components["schemas"]["Timestamp"];
             updated_at?: components["schemas"]["Timestamp"];
             last_accessed_at?: components["schemas"]["Timestamp"];
