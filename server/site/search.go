@@ -20,7 +20,7 @@ type searched struct {
 }
 
 // beginning is how many characters of a word are in the index.
-const beginning = 7
+const beginning = 6
 
 var (
 	word = regexp.MustCompile(`[a-z][a-z_]{2,}`)

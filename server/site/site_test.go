@@ -111,7 +111,7 @@ func TestSite_SearchIsSmall(t *testing.T) {
 		t.Errorf("the script and the index of the search have %d bytes compressed, more than 30,000", size)
 	}
 	index := content(t, all["search.json"])
-	for _, text := range []string{`"p":"flows/recall.html"`, `"reranke"`, `"记忆"`} {
+	for _, text := range []string{`"p":"flows/recall.html"`, `"rerank"`, `"记忆"`} {
 		if !strings.Contains(index, text) {
 			t.Errorf("the index lacks %s", text)
 		}

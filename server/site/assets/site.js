@@ -63,7 +63,7 @@ function find({ pages, words }, text) {
     : text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).some((w) => w.startsWith(word));
   const points = pages.map((page) => wanted.map((word) => begins(page.t, word) ? 12 : 0));
   wanted.forEach((word, n) => {
-    const parts = /\p{Script=Han}{2}/u.test(word) ? [...word].slice(1).map((c, i) => [...word][i] + c) : [word.slice(0, 7)]; // the index has the beginnings of words
+    const parts = /\p{Script=Han}{2}/u.test(word) ? [...word].slice(1).map((c, i) => [...word][i] + c) : [word.slice(0, 6)]; // the index has the beginnings of words
     for (const [entry, places] of Object.entries(words)) {
       if (!parts.some((part) => entry.startsWith(part))) continue;
       for (const place of places) points[place][n] = Math.max(points[place][n], entry === word ? 2 : 1);
