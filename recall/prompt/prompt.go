@@ -7,6 +7,7 @@
 package prompt
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,19 +34,17 @@ const (
 // by itself.
 func Parts(prompt string) []string {
 	prompt = strings.TrimSpace(prompt)
-	if said := heading.WithoutContexts(prompt); said != "" {
-		prompt = said
+	said := withoutContexts(prompt)
+	if utf8.RuneCountInString(said) <= shortest && !strings.Contains(said, "\n") {
+		return distinct(prompt, said)
 	}
-	if utf8.RuneCountInString(prompt) <= shortest && !strings.Contains(prompt, "\n") {
-		return nil
-	}
-	lines := voice.OwnLines(prompt)
-	if last := prompt[strings.LastIndexByte(prompt, '\n')+1:]; requestsSomething(last) {
+	lines := voice.OwnLines(said)
+	if last := said[strings.LastIndexByte(said, '\n')+1:]; requestsSomething(last) {
 		lines[len(lines)-1] = last // it may follow a mail without an end
 	}
 	paragraphs := paragraphsOf(lines)
 	if len(paragraphs) == 0 { // all of it was pasted, or there are no words
-		paragraphs = paragraphsOf([]string{prompt})
+		paragraphs = paragraphsOf([]string{said})
 	}
 	if len(paragraphs) == 0 {
 		return nil
@@ -69,8 +68,12 @@ func Parts(prompt string) []string {
 	return distinct(prompt, append(requests, end(context))...)
 }
 
-// Outline returns a prompt, or the beginning and the end of a long one.
+// withoutContexts returns a prompt without the contexts of this server in it, unless it has nothing else.
+func withoutContexts(prompt string) string { return cmp.Or(heading.WithoutContexts(prompt), prompt) }
+
+// Outline returns a prompt without the contexts of this server, or the beginning and the end of a long one.
 func Outline(prompt string) string {
+	prompt = withoutContexts(prompt)
 	if utf8.RuneCountInString(prompt) <= 2*outlineHalf {
 		return prompt
 	}
