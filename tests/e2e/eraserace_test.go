@@ -47,6 +47,8 @@ type erasureRace struct {
 	mu                sync.Mutex // of dice
 	model             int        // place in raceModels of the embedding model that is configured
 	untouched, before string     // a user without requests, and the user's export
+
+	erased, returned sync.Map // users whose erasure has begun, and those for whom a file was created since
 }
 
 func newErasureRace(t *testing.T, size size) *erasureRace {
@@ -115,15 +117,17 @@ func (r *erasureRace) round(seed uint64) {
 	var work sync.WaitGroup
 	r.begin(&work, survivor, 200)
 	var erasures sync.WaitGroup
-	for _, user := range users {
+	atReceipt := make([]string, len(users)) // what is left of each of them
+	for n, user := range users {
 		r.begin(&work, user, 200, 404, 409)
 		erasures.Go(func() {
 			time.Sleep(r.pause(500))
+			r.erased.Store(user, true)
 			receipt := r.server().erase(user)
 			if receipt.body["verified"] != true {
 				r.t.Errorf("seed %d: receipt %s", seed, receipt.raw)
 			}
-			r.isGone(seed, user, "at the receipt")
+			atReceipt[n] = r.left(user)
 		})
 	}
 	erasures.Wait()
@@ -136,8 +140,15 @@ func (r *erasureRace) round(seed uint64) {
 		}
 		return ""
 	})
-	for _, user := range users {
-		r.isGone(seed, user, "when all work has ended")
+	for n, user := range users {
+		if _, returned := r.returned.Load(user); returned { // it may have been created after the erasure
+			r.server().erase(user)
+		} else if atReceipt[n] != "" {
+			r.t.Errorf("seed %d: at the receipt of %s: %s", seed, user, atReceipt[n])
+		}
+		if left := r.left(user); left != "" {
+			r.t.Errorf("seed %d: when all work has ended, of %s: %s", seed, user, left)
+		}
 	}
 	if now := r.export(r.untouched); now != r.before {
 		r.t.Errorf("seed %d: the export of another user was\n%s\nand is\n%s", seed, r.before, now)
@@ -195,6 +206,11 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 		}}, 202)
 	}
 	r.importSlowly(work, user)
+	created := func(status int) {
+		if _, erased := r.erased.Load(user); erased && status == 200 {
+			r.returned.Store(user, true)
+		}
+	}
 	var sent sync.WaitGroup
 	request := func(method, path string, body any, statuses ...int) {
 		sent.Add(1)
@@ -204,6 +220,9 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 			a, err := s.try(method, path, body)
 			if err != nil || !slices.Contains(statuses, a.status) {
 				r.t.Errorf("%s %s about %s: %v, %d %s", method, path, user, err, a.status, a.raw)
+			}
+			if path == "/v1/memory-tool" {
+				created(a.status)
 			}
 		})
 	}
@@ -225,6 +244,7 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 		"insert_line": 0, "insert_text": user + " sings.\n\n"}, conflicts...)
 	work.Go(func() {
 		status := r.server().sendAs("PUT", "/v1/files/memory.md?user_id="+user, "# Facts\n\n- "+user+" paints.\n")
+		created(status)
 		if status != 200 && !slices.Contains(conflicts, status) {
 			r.t.Errorf("the file of %s: status %d", user, status)
 		}
