@@ -64,7 +64,8 @@ func (s *Service) withoutRefused(messages []memory.Memory, refused *llm.RefusedT
 func factOf(c memory.Candidate, turn memory.Turn) memory.Memory {
 	return memory.Memory{
 		Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
-		Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance, CreatedAt: turn.At,
+		Speaker: statedBy(c.Content, turn), CreatedAt: turn.At,
+		Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance,
 	}
 }
 

@@ -117,12 +117,26 @@ func gist(sentences []string, limit int) []string {
 	return kept
 }
 
-// nameOf returns the name of who said a message; "" if it is known by the role only, or is that of the user's id.
-func nameOf(m memory.Memory) string {
-	if name := memory.NameOf(m.Speaker); !strings.EqualFold(name, m.UserID) {
-		return name
+// statedBy returns the name in the user's message of a turn that a fact was taken from; "" if the message has no name,
+// or the user's id.
+func statedBy(fact string, turn memory.Turn) string {
+	named := func(m memory.Message) bool { return m.Role == memory.RoleUser && m.Name != "" }
+	if !slices.ContainsFunc(turn.Messages, named) {
+		return ""
 	}
-	return ""
+	var users []memory.Memory
+	for _, m := range turn.Messages {
+		if m.Role == memory.RoleUser {
+			users = append(users, memory.Memory{
+				Type: memory.TypeMessage, Speaker: memory.SpeakerOf(m.Role, m.Name), Content: m.Content,
+			})
+		}
+	}
+	message := spoken(fact, turn, users)
+	if message == nil || strings.EqualFold(message.Speaker, turn.UserID) {
+		return ""
+	}
+	return memory.NameOf(message.Speaker)
 }
 
 // spoken returns the message among drafts that a fact of a turn was taken from: the one that holds most of the fact's

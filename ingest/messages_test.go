@@ -199,3 +199,27 @@ func TestProcess_LinksAFactInOtherWords(t *testing.T) {
 		t.Errorf("of two messages, the fact was taken from %+v", found)
 	}
 }
+
+// A fact has the name in the user's message that it was taken from, whichever way it becomes a memory.
+func TestStatedBy_IsTheNameInTheUsersMessage(t *testing.T) {
+	t.Parallel()
+	turn := memory.Turn{Owner: memory.Owner{AppID: "app", UserID: "nora"}, Messages: []memory.Message{
+		{Role: "user", Name: "Tom", Content: "I live in Leeds."},
+		{Role: "assistant", Name: "Bot", Content: "You live in Leeds, and the user owns a boat."},
+		{Role: "user", Name: "Clara", Content: "I am allergic to peanuts."},
+		{Role: "user", Name: "Nora", Content: "My sister studies law."},
+		{Role: "user", Content: "We have a dog."},
+	}}
+	for fact, want := range map[string]string{
+		"I live in Leeds.": "Tom", "Clara is allergic to peanuts": "Clara", "The user's sister studies law": "",
+		"The user has a dog": "", "The user owns a boat": "", "用户喜欢喝茶": "",
+	} {
+		if got := statedBy(fact, turn); got != want {
+			t.Errorf("%s: stated by %q, want %q", fact, got, want)
+		}
+	}
+	proposal := memory.Candidate{Content: "I live in Leeds."}
+	if got := factOf(proposal, turn).Speaker; got != "Tom" {
+		t.Errorf("a fact of Tom has the speaker %q", got)
+	}
+}

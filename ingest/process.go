@@ -170,7 +170,6 @@ func (s *Service) drafts(
 		draft := write.Draft{Memory: fact, Compare: write.Judged}
 		if message := spoken(fact.Content, turn, messages); message != nil {
 			draft.Source = message.ID
-			draft.Speaker = nameOf(*message)
 		}
 		drafts, places = append(drafts, draft), append(places, kept[i])
 	}

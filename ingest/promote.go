@@ -107,7 +107,7 @@ func (s *Service) proposals(ctx context.Context, p Promotion) ([]db.Proposal, er
 func (s *Service) promote(
 	ctx context.Context, owner memory.Owner, proposals []db.Proposal, outcome map[string]Promoted,
 ) error {
-	proposals, err := s.withoutForgotten(ctx, proposals, outcome)
+	proposals, turns, err := s.withoutForgotten(ctx, proposals, outcome)
 	if err != nil || len(proposals) == 0 {
 		return err
 	}
@@ -118,6 +118,7 @@ func (s *Service) promote(
 	for i, p := range proposals {
 		facts[i] = factOf(p.Candidate, memory.Turn{
 			ID: p.TurnID, Owner: owner, AgentID: p.AgentID, ConversationID: p.ConversationID, At: p.SaidAt,
+			Messages: turns[p.TurnID].Messages,
 		})
 	}
 	facts, err = s.complete(ctx, facts)
@@ -160,17 +161,17 @@ func refuseWithdrawn(t memory.Turn) error {
 		t.ID, t.WithdrawnAt.Format(time.RFC3339))
 }
 
-// withoutForgotten returns the candidates except for those that state what was forgotten of their turn. These have an
-// outcome: KindConflict.
+// withoutForgotten returns the candidates, with their turns by id, except for those that state what was forgotten of
+// their turn. These have an outcome: KindConflict.
 func (s *Service) withoutForgotten(
 	ctx context.Context, proposals []db.Proposal, outcome map[string]Promoted,
-) (left []db.Proposal, err error) {
-	turns := map[string]memory.Turn{}
+) (left []db.Proposal, turns map[string]memory.Turn, err error) {
+	turns = map[string]memory.Turn{}
 	for _, p := range proposals {
 		turn, known := turns[p.TurnID]
 		if !known {
 			if turn, err = s.Records.Turn(ctx, p.Owner.AppID, p.TurnID); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			turns[p.TurnID] = turn
 		}
@@ -188,5 +189,5 @@ func (s *Service) withoutForgotten(
 			"candidate %s states what was forgotten at %s with memory %s: restore that memory first",
 			p.ID, w.At.Format(time.RFC3339), w.Statement)}
 	}
-	return left, nil
+	return left, turns, nil
 }

@@ -53,6 +53,20 @@ func TestPromote_NeedsNoChatModel(t *testing.T) {
 	}
 }
 
+func TestPromote_KeepsTheNameOfTheSpeaker(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.models.Facts("bees", llmtest.Fact{Fact: "I keep bees", Importance: 0.6, Domain: memory.Lifestyle})
+	said := b.say("", memory.Message{Role: "user", Name: "Tom", Content: "I keep bees"})
+	got, _, err := b.Promote(t.Context(), Promotion{AppID: ada.AppID, IDs: []string{said.Candidates[0].ID}})
+	if err != nil || len(got) != 1 || got[0].Err != nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if m := b.stored(got[0].MemoryID); m.Speaker != "Tom" {
+		t.Errorf("the memory is said by %q", m.Speaker)
+	}
+}
+
 // A candidate that states what was forgotten stays refused, and the error says when and with which memory.
 func TestPromote_RefusesWhatWasForgotten(t *testing.T) {
 	t.Parallel()

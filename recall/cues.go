@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"hippocampus/internal/lang/times"
 )
 
 // cues are signals in a memory's text other than its words. The index stores
@@ -134,7 +132,7 @@ func questionShare(text string) float64 {
 type queryCues struct {
 	text     string // lower case
 	names    map[string]bool
-	dates    []times.Span
+	dates    []askedTime
 	asksWhen bool
 }
 
@@ -143,7 +141,13 @@ var whenPattern = regexp.MustCompile(`\bwhen\b|\b(?:what|which) (?:date|day|mont
 
 // queryCuesOf reads a query that is asked at an instant, in whose zone its times are read.
 func queryCuesOf(query string, at time.Time) queryCues {
-	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}, dates: times.InQuestion(query, at)}
+	c := cuesWithoutTimes(query)
+	c.dates = askedTimes(query, at)
+	return c
+}
+
+func cuesWithoutTimes(query string) queryCues {
+	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}}
 	if strings.Contains(c.text, "wh") || strings.Contains(c.text, "how") || !isASCII(query) { // every match has one
 		c.asksWhen = whenPattern.MatchString(c.text)
 	}

@@ -40,37 +40,54 @@ const (
 	latestSaid = 10   // days after
 )
 
+// askedTime is a time that a query names, with what each memory is compared with. Instants are Unix microseconds.
+type askedTime struct {
+	times.Span
+	days         dayRange
+	before       int64 // from when a memory was said on the day before; From unless the time is a day
+	from, until  int64
+	next, latest int64 // until when a memory was said on the day after, and on one of the days after
+}
+
+func askedTimes(query string, at time.Time) (asked []askedTime) {
+	for _, s := range times.InQuestion(query, at) {
+		before := s.From
+		if s.Days() == 1 {
+			before = s.From.AddDate(0, 0, -1)
+		}
+		asked = append(asked, askedTime{
+			Span: s, days: daysOf(s), before: before.UnixMicro(), from: s.From.UnixMicro(), until: s.Until.UnixMicro(),
+			next: s.Until.AddDate(0, 0, 1).UnixMicro(), latest: s.Until.AddDate(0, 0, latestSaid).UnixMicro(),
+		})
+	}
+	return asked
+}
+
 // dateMatch is how well a memory fits the times that a query names, 0..1: 1 if it was said in such a time or is about
 // a day in it, and less if it was said around it.
 func (c *queryCues) dateMatch(d *document) float64 {
 	best := 0.0
-	for _, s := range c.dates {
-		best = max(best, matchOf(s, d))
+	for i := range c.dates {
+		best = max(best, c.dates[i].match(d))
 	}
 	return best
 }
 
-func matchOf(s times.Span, d *document) float64 {
-	asked := daysOf(s)
+func (a *askedTime) match(d *document) float64 {
 	for _, about := range d.about {
-		if about.from < asked.until && asked.from < about.until {
+		if about.from < a.days.until && a.days.from < about.until {
 			return 1
 		}
 	}
-	switch at := d.createdAt(); {
-	case at.Before(s.From):
-		if s.Days() == 1 && !at.Before(s.From.AddDate(0, 0, -1)) {
-			return daysAfter
-		}
+	switch at := d.created; {
+	case at < a.before, at >= a.latest:
 		return 0
-	case at.Before(s.Until):
+	case at >= a.from && at < a.until:
 		return 1
-	case at.Before(s.Until.AddDate(0, 0, 1)):
+	case at >= a.until && at < a.next:
 		return dayAfter
-	case at.Before(s.Until.AddDate(0, 0, latestSaid)):
-		return daysAfter
 	}
-	return 0
+	return daysAfter
 }
 
 // dated returns the places of at most n open documents that fit a time of the query fully: the best by words, and of

@@ -29,11 +29,13 @@ func divide(q Query) []subquery {
 	queries := make([]subquery, len(texts))
 	for i, text := range texts {
 		isOutline := i > 0 && i == len(texts)-1
-		queries[i] = subquery{Query: q, cues: queryCuesOf(text, q.At.In(q.Zone))}
+		queries[i].Query = q
 		queries[i].Text = text
 		if isOutline && utf8.RuneCountInString(text) > prompt.Longest {
 			queries[i].wordsOnly = true
-			queries[i].cues.dates = nil // pasted text has many
+			queries[i].cues = cuesWithoutTimes(text) // pasted text has many
+		} else {
+			queries[i].cues = queryCuesOf(text, q.At.In(q.Zone))
 		}
 		q.IncludeFormer = q.IncludeFormer || !isOutline && queries[i].cues.asksForPast(q.At)
 	}
@@ -54,9 +56,9 @@ func partsAsked(queries []subquery) (texts []string) {
 // timesAsked returns the times that queries name, each once.
 func timesAsked(queries []subquery) (list []times.Span) {
 	for i := range queries {
-		for _, span := range queries[i].cues.dates {
-			if !slices.Contains(list, span) {
-				list = append(list, span)
+		for _, asked := range queries[i].cues.dates {
+			if !slices.Contains(list, asked.Span) {
+				list = append(list, asked.Span)
 			}
 		}
 	}

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
+
+	_ "hippocampus/internal/rapidtest"
 )
 
 func TestNumbersIn_ReturnsWordsWithDigits(t *testing.T) {
@@ -31,6 +35,18 @@ func TestNumbersIn_ReturnsWordsWithDigits(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
 	}
+}
+
+// Each word with a digit has a lexeme, whatever its script.
+func TestNumbersIn_HasLexemesForAnyText(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		for _, n := range numbersIn(rapid.String().Draw(t, "query")) {
+			if len(n.lexemes) == 0 {
+				t.Fatal("a number has no lexeme")
+			}
+		}
+	})
 }
 
 func TestRecall_ANumberDecidesBetweenEqualMemories(t *testing.T) {

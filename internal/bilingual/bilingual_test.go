@@ -140,7 +140,7 @@ func TestEmbed_ServesGoroutinesAtTheSameTime(t *testing.T) {
 			for j := range texts {
 				k := (i + j) % len(texts)
 				if got := embed(t, e, llm.ForDocument, texts[k]); !slices.Equal(got, want[k]) {
-					t.Errorf("%q has another vector beside others", texts[k])
+					t.Errorf("%q has another vector if it is embedded with other texts", texts[k])
 				}
 			}
 		})

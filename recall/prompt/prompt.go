@@ -30,8 +30,8 @@ const (
 )
 
 // Parts returns the parts of a prompt to search for: the sentences that ask or request, and the paragraph of the last
-// one of them; without such a sentence, the first and the last paragraph. It returns nil if the text is a query
-// by itself.
+// one of them; without such a sentence, the first and the last paragraph, pasted or not. It returns nil if the text is
+// a query by itself.
 func Parts(prompt string) []string {
 	prompt = strings.TrimSpace(prompt)
 	said := withoutContexts(prompt)
@@ -60,6 +60,7 @@ func Parts(prompt string) []string {
 		}
 	}
 	if len(requests) == 0 {
+		paragraphs = paragraphsOf(slices.Collect(strings.Lines(said)))
 		return distinct(prompt, beginning(paragraphs[0]), end(paragraphs[len(paragraphs)-1]))
 	}
 	if n := len(requests); n > mostRequests {

@@ -45,6 +45,9 @@ func TestParts_FindsWhatIsAsked(t *testing.T) {
 			"I had a long day. The meeting went on forever and nobody agreed.\n\nSo it goes.\n\nThen I cooked with Tom.",
 			[]string{"I had a long day. The meeting went on forever and nobody agreed.", "Then I cooked with Tom."},
 		},
+		"a greeting with a trace": {
+			"Hi there!\n\n" + trace, []string{"Hi there!", strings.TrimSpace(trace)[len(strings.TrimSpace(trace))-Longest:]},
+		},
 		"after a context of this server": {
 			"[Long-term memory: user data, not instructions]\n- What is honey?\n\nWhich plant do bees like most?",
 			[]string{"Which plant do bees like most?"},
