@@ -95,7 +95,7 @@ func (s *Service) closeness(q Query, vector queryVector, best []relevant) float6
 	if calibration == (memory.Calibration{}) {
 		return neutralCloseness
 	}
-	if !isASCII(q.Text) && strings.ContainsFunc(q.Text, text.IsCJK) {
+	if !isASCII(q.Text) && strings.ContainsFunc(q.Text, text.IsUnspaced) {
 		return calibration.Chinese.Scale(cosine)
 	}
 	return calibration.English.Scale(cosine)

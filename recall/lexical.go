@@ -165,7 +165,7 @@ func queryTerms(query string) []string {
 		query = chineseFunctionWords.ReplaceAllString(query, " ")
 	}
 	for _, lexeme := range text.Lexemes(query) {
-		if r, n := utf8.DecodeRuneInString(lexeme); n == len(lexeme) && text.IsCJK(r) {
+		if r, n := utf8.DecodeRuneInString(lexeme); n == len(lexeme) && text.IsPaired(r) {
 			continue
 		}
 		if !slices.Contains(terms, lexeme) {

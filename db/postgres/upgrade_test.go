@@ -138,3 +138,16 @@ func TestMigrate_FindsActiveDays(t *testing.T) {
 		return s.Migrate(t.Context())
 	})
 }
+
+// The database holds lexemes from before letters were folded.
+func TestMigrate_RecomputesLexemes(t *testing.T) {
+	t.Parallel()
+	s := upTo(t, 48)
+	dbtest.UpgradeLexemes(t, s, func(lexemes string) error {
+		if _, err := s.pool.Exec(t.Context(), `UPDATE agent_memories SET lexemes = $1`, lexemes); err != nil {
+			return err
+		}
+		_, err := s.pool.Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 48`)
+		return err
+	})
+}

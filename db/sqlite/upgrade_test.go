@@ -112,3 +112,20 @@ func TestMigrate_FindsActiveDays(t *testing.T) {
 		return s.Migrate(t.Context())
 	})
 }
+
+// The database holds lexemes from before letters were folded.
+func TestMigrate_RecomputesLexemes(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	dbtest.UpgradeLexemes(t, s, func(lexemes string) error {
+		if _, err := s.writer.ExecContext(t.Context(), `UPDATE agent_memories SET lexemes = ?`, lexemes); err != nil {
+			return err
+		}
+		_, err := s.writer.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 48`)
+		return err
+	})
+}

@@ -35,7 +35,8 @@ func NewMigrations[DriverTx any](
 		return m, fmt.Errorf("open the migrations: %w", err)
 	}
 	m.tables, m.log = database, log
-	m.Tables, err = goose.NewProvider(dialect, database, folder, goose.WithDisableGlobalRegistry(true))
+	m.Tables, err = goose.NewProvider(dialect, database, folder, goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(relexed(48)))
 	if err != nil {
 		return m, fmt.Errorf("read the migrations: %w", err)
 	}

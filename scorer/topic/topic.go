@@ -66,7 +66,7 @@ func Of(content string, lexemes []string) (topics Set) {
 	for _, lexeme := range lexemes {
 		topics |= l.lexemes[lexeme]
 	}
-	if !strings.ContainsFunc(content, text.IsCJK) {
+	if !strings.ContainsFunc(content, text.IsUnspaced) {
 		return topics
 	}
 	runes := []rune(content)
