@@ -42,7 +42,7 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 		for _, reason := range memory.OmissionReasons {
 			leftOut = omit(leftOut, place, reason, left[reason])
 		}
-		for part, content := range text.Divide(kept, memory.MaxContentRunes) {
+		for part, content := range text.Divide(kept, partRunes(kept)) {
 			draft := memory.Memory{
 				ID:    memory.DerivedID(turn.ID, place, part),
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
@@ -54,6 +54,15 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 		}
 	}
 	return drafts, leftOut
+}
+
+// partRunes returns the number of characters up to which a message is one memory. A longer one has a vector for each
+// part, and contexts hold the parts that a question asks for. The built-in transformer reads 254 Chinese characters.
+func partRunes(s string) int {
+	if text.IsChinese(s) {
+		return 240
+	}
+	return 600
 }
 
 // sift returns the part of a message that is remembered, and the visible characters of the others by reason. answers

@@ -100,7 +100,7 @@ func TestParagraphs_DividesAtBlankLines(t *testing.T) {
 		"#hashtag\n\nText":                    {"#hashtag", "Text"},
 		"One\n## Two\nthree":                  {"One", "## Two\nthree"},
 		"- one\n- two\n\n- three":             {"- one\n- two", "- three"},
-		long:                                  {strings.TrimSpace(long[:21*47]), strings.TrimSpace(long[21*47:])},
+		long:                                  {strings.TrimSpace(long[:21*30]), strings.TrimSpace(long[21*30:])},
 	} {
 		if got := Paragraphs(content); strings.Join(got, "|") != strings.Join(want, "|") {
 			t.Errorf("%q: %q, want %q", content, got, want)

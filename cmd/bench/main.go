@@ -18,6 +18,7 @@
 //	bench years            rules of forgetting -> memories of a user after years
 //	bench changes          changes of mind through turns -> is the latest statement first, is a former one returned
 //	bench times            questions that name a time, in two languages and three zones -> is the answer first
+//	bench long             messages of 3,000 characters -> what contexts hold of them
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
 // Each command builds the server, starts it on its own stores, prints a table and
@@ -44,7 +45,7 @@ func main() {
 	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(),
-		yearsCommand(), changesCommand(), timesCommand(), promptsCommand(), chineseCommand(),
+		yearsCommand(), changesCommand(), timesCommand(), promptsCommand(), longCommand(), chineseCommand(),
 		proxyCommand(), floorCommand(), reverseCommand())
 	err := root.ExecuteContext(ctx)
 	stop()

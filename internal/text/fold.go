@@ -61,8 +61,8 @@ func classify(r rune) script {
 // spellings are the letters that are written in other ways where a keyboard lacks them, and the forms of a letter.
 // Other letters with accents lose these.
 var spellings = map[rune]string{
-	'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ı': "i",
-	'ς': "σ",
+	'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th",
+	'ı': "i", 'ς': "σ",
 	'ک': "ك", 'ی': "ي", 'ى': "ي", 'ة': "ه", 'ـ': "",
 	'ך': "כ", 'ם': "מ", 'ן': "נ", 'ף': "פ", 'ץ': "צ",
 }

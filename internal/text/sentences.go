@@ -37,9 +37,23 @@ func Sentences(s string) []string {
 	return list
 }
 
-// Divide cuts a text at the ends of sentences into pieces of at most limit characters. A
-// longer sentence is cut anywhere.
+// Divide cuts a text at the ends of sentences into as few pieces of at most limit characters as it can, and these into
+// similar lengths, so that no short rest is left. A longer sentence is cut anywhere.
 func Divide(s string, limit int) []string {
+	list := divide(s, limit)
+	if len(list) < 2 {
+		return list
+	}
+	for even := utf8.RuneCountInString(s)/len(list) + 1; even < limit; even += max(1, limit/16) {
+		if evenly := divide(s, even); len(evenly) == len(list) {
+			return evenly
+		}
+	}
+	return list
+}
+
+// divide cuts a text at the ends of sentences into pieces, each as long as limit allows.
+func divide(s string, limit int) []string {
 	var list []string
 	var piece strings.Builder
 	size := 0

@@ -45,9 +45,10 @@ func TestDivide_CutsLongTextsAtSentences(t *testing.T) {
 		want  []string
 	}{
 		"short":         {"One. Two.", 20, []string{"One. Two."}},
-		"sentences":     {"One is here. Two is here. Three.", 26, []string{"One is here. Two is here.", "Three."}},
-		"Chinese":       {"我住在里斯本。我养蜂。我喜欢茶。", 12, []string{"我住在里斯本。我养蜂。", "我喜欢茶。"}},
-		"long sentence": {strings.Repeat("x", 25), 10, []string{strings.Repeat("x", 10), strings.Repeat("x", 10), "xxxxx"}},
+		"sentences":     {"One is here. Two is here. Three.", 26, []string{"One is here.", "Two is here. Three."}},
+		"Chinese":       {"我住在里斯本。我养蜂。我喜欢茶。", 12, []string{"我住在里斯本。", "我养蜂。我喜欢茶。"}},
+		"long sentence": {strings.Repeat("x", 25), 10, []string{strings.Repeat("x", 9), strings.Repeat("x", 9), "xxxxxxx"}},
+		"short rest":    {"I am here. I am here. I am here. Bye.", 33, []string{"I am here. I am here.", "I am here. Bye."}},
 		"blank":         {" \n ", 10, nil},
 	}
 	for name, test := range tests {

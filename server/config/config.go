@@ -183,8 +183,8 @@ type Messages struct {
 	Enabled bool `koanf:"enabled" default:"true"`
 	// Messages of this age are forgotten; 0: when they have faded, like all memories.
 	Keep time.Duration `koanf:"keep" default:"0s" rule:"0s..876000h"`
-	// Characters of an assistant's message that are kept, besides list items.
-	AnswerChars int `koanf:"answer_chars" default:"1000" rule:"0..100000"`
+	// Characters of an assistant's message that are kept, besides list items; the default is more than a message has.
+	AnswerChars int `koanf:"answer_chars" default:"100000" rule:"0..100000"`
 }
 
 // Secrets are keys, passwords and the like, which are cut out of what is said unless they are to be kept.

@@ -35,8 +35,9 @@ func TestLanguages_QuestionsFindTheirStatements(t *testing.T) {
 			}, 200)
 		}
 		for _, line := range lines {
-			found := s.call("POST", "/v1/recall", object{"user_id": user, "query": line[1], "limit": 1}, 200).list("memories")
-			if len(found) == 0 || !strings.Contains(found[0]["content"].(string), line[0]) || found[0]["confidence"].(float64) < 0.15 {
+			query := object{"user_id": user, "query": line[1], "limit": 1}
+			found := s.call("POST", "/v1/recall", query, 200).list("memories")
+			if len(found) == 0 || found[0]["content"] != line[0] || found[0]["confidence"].(float64) < 0.15 {
 				t.Errorf("%s: %q finds %v, want %q with confidence", user, line[1], found, line[0])
 			}
 		}
