@@ -77,6 +77,7 @@ func (l *turnLine) check(f *faults) {
 		if m.Kind != "" {
 			oneOf(f, path+"kind", memory.MessageKinds, m.Kind)
 		}
+		f.optionalTime(path+"at", m.At)
 		f.note(path+"tags", memory.CheckTags(m.Tags))
 		f.note(path+"raw", memory.CheckRawMessage(compact(m.Raw)))
 		inRange(f, path+"tokens", m.Tokens, 0, maxNumber)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -36,10 +37,7 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	turn.Status = memory.TurnAccepted
 	turn.AcceptedAt = now
 	turn.QueuedAt = now
-	turn.At = memory.Instant(turn.At)
-	if turn.At.IsZero() {
-		turn.At = now
-	}
+	turn = dated(turn, now)
 	due, reserved := now, s.reserve()
 	if reserved {
 		due = now.Add(s.set.Lease)
@@ -134,6 +132,26 @@ func (s *Service) repeatedTurn(ctx context.Context, turn memory.Turn, lastID str
 		err = db.ErrConversationChanged
 	}
 	return last, err
+}
+
+// dated returns a turn with the instants of what was said. A zero At becomes that of its last message, if all of them
+// have their own, else now.
+func dated(turn memory.Turn, now time.Time) memory.Turn {
+	turn.Messages = slices.Clone(turn.Messages)
+	own := time.Time{}
+	for i := range turn.Messages {
+		at := &turn.Messages[i].At
+		if at.IsZero() {
+			own = now
+			continue
+		}
+		*at = memory.Instant(*at)
+		if at.After(own) {
+			own = *at
+		}
+	}
+	turn.At = memory.Instant(cmp.Or(turn.At, own))
+	return turn
 }
 
 // counted returns messages with their token counts.

@@ -62,9 +62,10 @@ func (s *Service) withoutRefused(messages []memory.Memory, refused *llm.RefusedT
 
 // factOf returns the memory that a candidate of a turn describes, without an embedding.
 func factOf(c memory.Candidate, turn memory.Turn) memory.Memory {
+	speaker, at := statedBy(c.Content, turn)
 	return memory.Memory{
 		Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
-		Speaker: statedBy(c.Content, turn), CreatedAt: turn.At,
+		Speaker: speaker, CreatedAt: at,
 		Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance,
 	}
 }

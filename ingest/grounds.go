@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"cmp"
+
 	"hippocampus/internal/grounding"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
@@ -35,7 +37,8 @@ func TalkOf(turn memory.Turn, before []memory.Message) *grounding.Talk {
 				lines[0].Text += "\n" + m.Name
 			}
 			lines = append(lines, grounding.Line{
-				Source: grounding.Source{Text: m.Content, At: turn.At}, Assistant: m.Role == memory.RoleAssistant,
+				Source:    grounding.Source{Text: m.Content, At: cmp.Or(m.At, turn.At)},
+				Assistant: m.Role == memory.RoleAssistant,
 			})
 		}
 	}

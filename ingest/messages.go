@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"hippocampus/internal/memory"
@@ -47,7 +48,7 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 				ID:    memory.DerivedID(turn.ID, place, part),
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 				Speaker: memory.SpeakerOf(m.Role, m.Name), Asked: asked, Content: content, Type: memory.TypeMessage,
-				Importance: importance, CreatedAt: turn.At,
+				Importance: importance, CreatedAt: turn.SaidAt(place),
 			}
 			draft.Domain, draft.Lexemes = s.Guess(content), text.Join(text.Lexemes(draft.IndexedText()))
 			drafts = append(drafts, draft)
@@ -126,26 +127,31 @@ func gist(sentences []string, limit int) []string {
 	return kept
 }
 
-// statedBy returns the name in the user's message of a turn that a fact was taken from; "" if the message has no name,
-// or the user's id.
-func statedBy(fact string, turn memory.Turn) string {
-	named := func(m memory.Message) bool { return m.Role == memory.RoleUser && m.Name != "" }
-	if !slices.ContainsFunc(turn.Messages, named) {
-		return ""
+// statedBy returns the name in the user's message of a turn that a fact was taken from, "" if the message has no name,
+// or the user's id; and when the message was said.
+func statedBy(fact string, turn memory.Turn) (name string, at time.Time) {
+	tells := func(m memory.Message) bool { return m.Role == memory.RoleUser && m.Name != "" || !m.At.IsZero() }
+	if !slices.ContainsFunc(turn.Messages, tells) {
+		return "", turn.At
 	}
 	var users []memory.Memory
-	for _, m := range turn.Messages {
+	_, last := turn.Said()
+	for i, m := range turn.Messages {
 		if m.Role == memory.RoleUser {
 			users = append(users, memory.Memory{
 				Type: memory.TypeMessage, Speaker: memory.SpeakerOf(m.Role, m.Name), Content: m.Content,
+				CreatedAt: turn.SaidAt(i),
 			})
 		}
 	}
 	message := spoken(fact, turn, users)
-	if message == nil || strings.EqualFold(message.Speaker, turn.UserID) {
-		return ""
+	switch {
+	case message == nil:
+		return "", last
+	case strings.EqualFold(message.Speaker, turn.UserID):
+		return "", message.CreatedAt
 	}
-	return memory.NameOf(message.Speaker)
+	return memory.NameOf(message.Speaker), message.CreatedAt
 }
 
 // spoken returns the message among drafts that a fact of a turn was taken from: the one that holds most of the fact's

@@ -214,7 +214,7 @@ func TestStatedBy_IsTheNameInTheUsersMessage(t *testing.T) {
 		"I live in Leeds.": "Tom", "Clara is allergic to peanuts": "Clara", "The user's sister studies law": "",
 		"The user has a dog": "", "The user owns a boat": "", "用户喜欢喝茶": "",
 	} {
-		if got := statedBy(fact, turn); got != want {
+		if got, _ := statedBy(fact, turn); got != want {
 			t.Errorf("%s: stated by %q, want %q", fact, got, want)
 		}
 	}

@@ -69,7 +69,7 @@ func (s *said) news(turn memory.Turn) []memory.Message {
 		return turn.Messages[endsWith(s.events, reported):]
 	}
 	known := endsWith(spokenOf(s.events), spokenOf(reported))
-	if known == 1 && turn.At.Sub(s.at) > sameOccasion {
+	if first, _ := turn.Said(); known == 1 && first.Sub(s.at) > sameOccasion {
 		known = 0 // it was said again
 	}
 	var news []memory.Message
@@ -118,7 +118,8 @@ func endsWith(log, reported []event) int {
 
 // with returns the end of the log after a turn was stored.
 func (s *said) with(turn memory.Turn) *said {
-	next := &said{log: s.log, turnID: turn.ID, at: turn.At}
+	next := &said{log: s.log, turnID: turn.ID}
+	_, next.at = turn.Said()
 	if next.log.FirstTurnID == "" {
 		next.log.FirstTurnID = turn.ID
 	}

@@ -79,6 +79,9 @@ func (s *Service) list(ctx context.Context, f db.MemoryFilter) iter.Seq2[memory.
 	})
 }
 
-// momentOf returns when the memories of a turn were created, which are dated as the turn: from an instant on until
+// momentOf returns when the memories of a turn were created, which are dated as its messages: from an instant on until
 // another.
-func momentOf(t memory.Turn) (since, until time.Time) { return t.At, t.At.Add(time.Microsecond) }
+func momentOf(t memory.Turn) (since, until time.Time) {
+	since, last := t.Said()
+	return since, last.Add(time.Microsecond)
+}

@@ -35,6 +35,7 @@ type line struct {
 	Before  bool               `json:"before,omitempty"` // said before the turn
 	Role    string             `json:"role"`
 	Name    string             `json:"name,omitempty"`
+	At      string             `json:"at,omitempty"` // empty: at the time of the turn
 	Kind    memory.MessageKind `json:"kind,omitempty"`
 	Content string             `json:"content"`
 }

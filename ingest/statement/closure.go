@@ -1,7 +1,9 @@
 package statement
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -178,12 +180,13 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 // message of the assistant a sentence that has it, in the user's a sentence that says nothing else, and what was made
 // of the whole conversation.
 func (c *closure) restated() {
+	answers := c.answers()
 	for _, d := range c.docs {
 		if c.known[d.ID] {
 			continue
 		}
 		why, least := Restates, 1
-		ofTurn, ofTalk := c.turns[turn{d.ConversationID, d.CreatedAt.UnixMicro()}], c.isOfTalk(d)
+		ofTurn, ofTalk := answers[d.ID] || c.turns[turn{d.ConversationID, d.CreatedAt.UnixMicro()}], c.isOfTalk(d)
 		switch {
 		case ofTalk && d.Type != memory.TypeSummary:
 			w := wordsOf(d.Content)
@@ -207,6 +210,37 @@ func (c *closure) restated() {
 			c.add(Found{ID: d.ID, Left: left, Why: why, Taken: taken})
 		}
 	}
+}
+
+// sameOccasion is within which an answer to a message is said, if the two have times of their own.
+const sameOccasion = time.Hour
+
+// answers returns the ids of the assistant's messages that follow a message which states the statement, up to the
+// user's next one. Messages of one turn may have times of their own.
+func (c *closure) answers() map[string]bool {
+	var messages []db.Document
+	for _, d := range c.docs {
+		if d.Type == memory.TypeMessage && d.ConversationID != "" && c.talks[d.ConversationID] {
+			messages = append(messages, d)
+		}
+	}
+	for t := range c.turns { // the memory is no document
+		messages = append(messages, db.Document{ConversationID: t.conversationID, CreatedAt: time.UnixMicro(t.at).UTC()})
+	}
+	slices.SortFunc(messages, func(a, b db.Document) int {
+		return cmp.Or(cmp.Compare(a.ConversationID, b.ConversationID), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	answers := map[string]bool{}
+	var last db.Document // of the user
+	for _, d := range messages {
+		switch {
+		case !isAssistant(d.Speaker):
+			last = d
+		case last.ConversationID == d.ConversationID && d.CreatedAt.Sub(last.CreatedAt) < sameOccasion:
+			answers[d.ID] = c.turns[turn{last.ConversationID, last.CreatedAt.UnixMicro()}]
+		}
+	}
+	return answers
 }
 
 // isOfTalk reports whether a memory was made of a conversation in which the statement was made, and not of messages.
@@ -257,7 +291,8 @@ func (c *closure) derived(m memory.Memory) {
 	}
 }
 
-// turn identifies the turn of a message: all messages of one have the same conversation and time.
+// turn identifies the turn of a message: all messages of one have the same conversation and time, unless they have times
+// of their own.
 type turn struct {
 	conversationID string
 	at             int64 // in microseconds

@@ -56,7 +56,7 @@ func (s Statement) In(log Log) []Span {
 			why = Restates
 		}
 		isSource := s.of.turnID == l.turn.ID
-		isOfTurn := isSource || s.of.turns[turn{l.turn.ConversationID, l.turn.At.UnixMicro()}]
+		isOfTurn := isSource || s.of.isOfTurn(l.turn)
 		repeats := s.of.repeats(why, isOfTurn && m.Role == memory.RoleAssistant)
 		for i, w := range l.words {
 			if repeats(w) || isSource && w.takes(s.of.statements) {
@@ -69,6 +69,16 @@ func (s Statement) In(log Log) []Span {
 		}
 	}
 	return spans
+}
+
+// isOfTurn reports whether a message of a turn states the statement.
+func (c *closure) isOfTurn(t memory.Turn) bool {
+	for i := range t.Messages {
+		if c.turns[turn{t.ConversationID, t.SaidAt(i).UnixMicro()}] {
+			return true
+		}
+	}
+	return false
 }
 
 // IsIn reports whether a text states a fact, or most of its words are the fact's.

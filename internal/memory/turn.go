@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -17,6 +18,8 @@ type Message struct {
 	Role    string `json:"role"`    // see MessageRoles
 	Content string `json:"content"` // at most MaxMessageBytes
 	Name    string `json:"name,omitempty"`
+
+	At time.Time `json:"at,omitzero"` // when it was said; zero: when its turn was, see Turn.SaidAt
 
 	Kind    MessageKind    `json:"kind,omitempty"` // empty: Chat
 	Tags    []string       `json:"tags,omitempty"` // at most MaxTags
@@ -56,6 +59,24 @@ type Turn struct {
 	QueuedAt    time.Time // when it was accepted or last replayed; its age is measured from here
 	ProcessedAt time.Time // zero until processed
 	WithdrawnAt time.Time // zero unless withdrawn
+}
+
+// SaidAt is when the message at an index was said, of which its memories are.
+func (t Turn) SaidAt(message int) time.Time { return cmp.Or(t.Messages[message].At, t.At) }
+
+// Said returns the first and the last instant at which something of the turn was said.
+func (t Turn) Said() (first, last time.Time) {
+	first, last = t.At, t.At
+	for i := range t.Messages {
+		at := t.SaidAt(i)
+		if at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return first, last
 }
 
 // LastEvent is the number of the turn's last message in the conversation.

@@ -17,6 +17,7 @@ type messageRequest struct {
 	Role    string                `json:"role"`
 	Content any                   `json:"content"` // a string, a list of parts, or nil
 	Name    string                `json:"name"`
+	At      string                `json:"at"`
 	Kind    memory.MessageKind    `json:"kind"`
 	Tags    []string              `json:"tags"`
 	Context memory.MessageContext `json:"context"`
@@ -107,6 +108,7 @@ func (r *request) messages(asked []messageRequest) []memory.Message {
 		path := fmt.Sprintf("messages[%d].", i)
 		messages[i] = memory.Message{
 			Role: m.Role, Content: m.text(path, &r.checks), Name: m.Name, Kind: m.Kind, Tags: m.Tags, Context: m.Context,
+			At: r.time(path+"at", m.At),
 		}
 		r.note(path+"content", memory.CheckMessage(messages[i].Content))
 		r.note(path+"name", memory.CheckID(m.Name, true))

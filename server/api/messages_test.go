@@ -3,9 +3,11 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -167,5 +169,32 @@ func TestTurns_RefuseHostileMessages(t *testing.T) {
 		`{"role":"assistant","content":null,"tool_calls":[{"a":1e999}]}`,
 	} {
 		f.want(400, "POST", "/v1/turns", fmt.Sprintf(`{"user_id":"u","messages":[%s]}`, message))
+	}
+}
+
+// A message may have been said at another time than its turn; its event in the log has that time.
+func TestTurns_MessagesHaveTheirOwnTimes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.talk("u", "c", `{"role":"user","content":"I moved.","at":"2025-03-01T22:30:00-08:00"}`, `{"role":"assistant","content":"Nice."}`)
+	type events struct {
+		Events []struct {
+			Content string
+			At      time.Time
+		}
+	}
+	got := fetch[events](f, http.StatusOK, "GET", "/v1/conversations/c/working", "")
+	want := map[string]time.Time{"I moved.": time.Date(2025, 3, 2, 6, 30, 0, 0, time.UTC), "Nice.": noon}
+	for _, e := range got.Events {
+		if !e.At.Equal(want[e.Content]) {
+			t.Errorf("%q is of %v, want %v", e.Content, e.At, want[e.Content])
+		}
+	}
+	if len(got.Events) == 0 {
+		t.Error("the working memory is empty")
+	}
+	for _, at := range []string{"yesterday", "2300-01-01T00:00:00Z", ""} {
+		f.want(http.StatusBadRequest, "POST", "/v1/turns", fmt.Sprintf(
+			`{"user_id":"u","messages":[{"role":"user","content":"x","at":%q}]}`, at))
 	}
 }
