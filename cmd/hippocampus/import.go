@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,16 +24,22 @@ func importCommand(o *overrides) *cobra.Command {
 
 Data that exists already is skipped, never overwritten: to resume an import that broke off, repeat it.
 
+With --from turns each line of the file is a turn, as a body of POST /v1/turns: chats of another program, with the times
+at which they were said. A turn without user_id is of --user. The server processes the turns afterwards.
+
 With --from mem0 the file is a JSON list of mem0's memories, such as the answer of its get_all. Memories that say the
 same as one of the user are merged into it, so that this import can be repeated, too.`,
-		Example: "  hippocampus import ada.ndjson\n  hippocampus import --from mem0 mem0.json",
-		Args:    cobra.ExactArgs(1),
+		Example: "  hippocampus import ada.ndjson\n" +
+			"  hippocampus import --from turns chats.ndjson --user ada\n" +
+			"  hippocampus import --from mem0 mem0.json",
+		Args: cobra.ExactArgs(1),
 	}
 	server := o.connectionFlags(cmd)
-	format := cmd.Flags().String("from", "hippocampus", "`PROGRAM` that wrote the file: hippocampus or mem0")
+	server.AddUser(cmd)
+	format := cmd.Flags().String("from", "hippocampus", "what the file holds: `hippocampus`, turns or mem0")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if *format != "hippocampus" && *format != "mem0" {
-			return exit.Usagef("--from %q is unknown: give hippocampus or mem0", *format)
+		if !slices.Contains([]string{"hippocampus", "turns", "mem0"}, *format) {
+			return exit.Usagef("--from %q is unknown: give hippocampus, turns or mem0", *format)
 		}
 		to, err := server.Open(cmd.Context(), cmd.InOrStdin())
 		if err != nil {
@@ -51,8 +58,11 @@ same as one of the user are merged into it, so that this import can be repeated,
 			}
 			from = file
 		}
-		if *format == "mem0" {
+		switch *format {
+		case "mem0":
 			return importMem0(cmd, to.Server, from)
+		case "turns":
+			return importTurns(cmd, to, from, size)
 		}
 		bar := terminal.NewBytes(cmd.ErrOrStderr(), "importing", size)
 		// The wrapper hides the length and Close, so that the body is streamed.

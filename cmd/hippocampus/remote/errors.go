@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"hippocampus/cmd/hippocampus/exit"
 	"hippocampus/server/config"
@@ -14,8 +15,9 @@ import (
 
 // Refusal is an unsuccessful response.
 type Refusal struct {
-	Status int
-	text   string
+	Status     int
+	RetryAfter time.Duration // 0 unless the server refuses the request for now
+	text       string
 }
 
 func (r *Refusal) Error() string { return r.text }
@@ -53,7 +55,7 @@ func (s Server) Refusal(response *http.Response) error {
 	}
 	raw, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if json.Unmarshal(raw, &problem) != nil || problem.Title == "" {
-		return &Refusal{response.StatusCode, fmt.Sprintf(
+		return &Refusal{Status: response.StatusCode, text: fmt.Sprintf(
 			"%s answers %s and is not a Hippocampus server: check --url", s.name(), response.Status)}
 	}
 	text := problem.Detail
@@ -68,7 +70,8 @@ func (s Server) Refusal(response *http.Response) error {
 	case response.StatusCode == http.StatusServiceUnavailable:
 		text += " It is safe to repeat the command."
 	}
-	return &Refusal{response.StatusCode, fmt.Sprintf("%s refuses: %s", s.name(), text)}
+	wait, _ := retryAfter(response)
+	return &Refusal{Status: response.StatusCode, RetryAfter: wait, text: fmt.Sprintf("%s refuses: %s", s.name(), text)}
 }
 
 // cause unwraps a url.Error, since the caller names the URL.
