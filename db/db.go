@@ -39,6 +39,7 @@ type Store interface {
 	Related
 	Bounds
 	Activity
+	UserZones
 	Announcements
 	Webhooks
 	Recalls
@@ -68,7 +69,7 @@ type Job interface{ Kind() string }
 // turn whose worker died becomes due again.
 type Turns interface {
 	// AcceptTurn stores t with its due time. If t has a conversation, the conversation
-	// grows by t, and stored has its FirstEvent.
+	// grows by t, and stored has its FirstEvent. If t has an Offset, that is the owner's; see UserZones.
 	// If t.ClientID is not empty and the app has a turn with it, AcceptTurn stores
 	// nothing and returns that turn with fresh false. ErrErasing: see Erasures.
 	// ErrConversationChanged: log is not nil, and the conversation's log is in another state.

@@ -86,6 +86,7 @@ type UserTx interface {
 	LogTx
 	RelatedTx
 	ActivityTx
+	UserZoneTx
 
 	// Memories returns those of the ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)

@@ -95,6 +95,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"states":                  states,
 		"ages":                    ages,
 		"active days":             activeDays,
+		"time zones of users":     userZones,
 		"purgeable":               purgeable,
 		"purge":                   purge,
 		"relations":               relations,

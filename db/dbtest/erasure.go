@@ -60,7 +60,7 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 
 // fill stores rows of every kind for an owner: 3 turns, 2 conversations with 3 consolidations, 3 candidates, 4 jobs,
 // 5 memories, 4 events, 2 relations, 3 facts, 2 instructions in 3 versions, 2 workflows, an outcome,
-// 2 files with 4 versions, 2 logged recalls and a state.
+// 2 files with 4 versions, 2 logged recalls, a state and the offset of a zone.
 func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx := t.Context()
@@ -68,6 +68,7 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	failed := newTurn(owner, "")
 	waiting := newTurn(owner, "client-"+memory.NewID())
 	failed.ConversationID, waiting.ConversationID = "talk", "another talk"
+	waiting.Offset = "+08:00"
 	accepted(t, s, done, failed, waiting)
 	refused := newCandidate("")
 	refused.Verdict = memory.InvalidAnswer
@@ -157,8 +158,10 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 	}
 	recalls, err := s.ListRecalls(ctx, db.RecallFilter{Owner: owner, Limit: 100})
 	must(t, err)
+	zone, err := s.UserZone(ctx, owner)
+	must(t, err)
 	return map[string]any{
-		"recalls": recalls,
+		"recalls": recalls, "offset": zone.Offset,
 		"turns":   turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
 		"facts":          factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}),
 		"consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner),
@@ -213,6 +216,7 @@ func erase(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "the stored erasure", stored, want)
 	wantSame(t, "contents of the erased user", contents(t, s, alice), map[string]any{
+		"offset": "",
 		"recalls":        []memory.LoggedRecall{},
 		"turns":          []memory.Turn{},
 		"memories":       []memory.Memory{},

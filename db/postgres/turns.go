@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -53,6 +54,16 @@ const (
 		FROM stored ON CONFLICT DO NOTHING
 	)` + selectStored
 
+	// noteOffset notes the offset of a turn's time, whose parameter follows. It locks no row whose offset is the same, so
+	// that turns of a user do not wait for each other.
+	noteOffset = `, zoned AS (
+		INSERT INTO user_zones (app_id, user_id, chosen, last_offset)
+		SELECT app_id, user_id, '', n.last_offset FROM stored, (SELECT $%d::text AS last_offset) AS n
+		WHERE NOT EXISTS (SELECT FROM user_zones AS z
+			WHERE z.app_id = stored.app_id AND z.user_id = stored.user_id AND z.last_offset = n.last_offset)
+		ON CONFLICT (app_id, user_id) DO UPDATE SET last_offset = excluded.last_offset
+	)`
+
 	// Whatever the state of the conversation's log; if there is no conversation; and if its log is in a state.
 	insertTurnAnyhow  = insertConversation + `DO UPDATE SET` + growth + insertGrown
 	insertFirstTurn   = insertConversation + `DO NOTHING` + insertGrown
@@ -71,6 +82,10 @@ func (s *Store) AcceptTurn(
 	insert, args, err := insertionOf(t, due, log)
 	if err != nil {
 		return stored, false, err
+	}
+	if t.Offset != "" {
+		args = append(args, t.Offset)
+		insert += fmt.Sprintf(noteOffset, len(args))
 	}
 	for {
 		// One implicit transaction, in which the second statement sees what the lock
@@ -128,7 +143,7 @@ func (u *userTx) AcceptTurn(
 
 // accepted returns a turn as it was stored.
 func accepted(t memory.Turn) memory.Turn {
-	t.At = memory.Instant(t.At)
+	t.At, t.Offset = memory.Instant(t.At), ""
 	t.AcceptedAt, t.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	return t
 }

@@ -29,6 +29,11 @@ const insertTurn = `
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
 	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
+// noteOffset notes the offset of a turn's time.
+const noteOffset = `INSERT INTO user_zones (app_id, user_id, chosen, last_offset) VALUES (?1, ?2, '', ?3)
+	ON CONFLICT (app_id, user_id) DO UPDATE SET last_offset = excluded.last_offset
+	WHERE last_offset <> excluded.last_offset`
+
 func (s *Store) AcceptTurn(
 	ctx context.Context, t memory.Turn, due time.Time, log *db.LogState,
 ) (stored memory.Turn, fresh bool, err error) {
@@ -38,6 +43,9 @@ func (s *Store) AcceptTurn(
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
 		stored, fresh, err = s.acceptTurn(ctx, tx, t, messages, due, log)
+		if err == nil && fresh && t.Offset != "" {
+			_, err = tx.ExecContext(ctx, noteOffset, t.AppID, t.UserID, t.Offset)
+		}
 		return err
 	})
 	if err != nil {
@@ -86,7 +94,7 @@ func (s *Store) acceptTurn(
 	if err := s.NoteTurn(ctx, transaction{tx: tx}, t); err != nil {
 		return stored, false, err
 	}
-	t.At = memory.Instant(t.At)
+	t.At, t.Offset = memory.Instant(t.At), ""
 	t.AcceptedAt, t.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	return t, true, nil
 }

@@ -45,6 +45,8 @@ type Turn struct {
 	Messages       []Message       // 1..MaxMessages
 	Metadata       json.RawMessage // a JSON object or nil
 	At             time.Time       // when it was said; becomes CreatedAt of its memories
+	Offset         string          // of At as it was reported, such as +08:00; empty: UTC, or in a turn that is read
+	Zone           *time.Location  // in which its days are; nil: UTC, or in a turn that is read
 	Hash           string          // of the whole request; distinguishes a repeated client id from a reused one
 	FirstEvent     int64           // number of its first message in the conversation, from 1; 0: no conversation
 	Repeated       int             // messages of a report that were known already; 0 in a turn that is read
