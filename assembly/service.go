@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/conversation/session"
 	"hippocampus/db"
+	"hippocampus/db/zones"
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
 	"hippocampus/reflection/compression"
@@ -51,7 +52,7 @@ type Service struct {
 	Condenser  Condenser
 	Counts     *Counts // nil: no cache
 	Now        func() time.Time
-	Zone       *time.Location // of the days of a context, unless its query has a zone; nil: UTC
+	ZoneOf     zones.Finder // of the days of a context, unless its query has a zone
 }
 
 // Request asks for a context. The recall for it counts as no access.
@@ -72,7 +73,11 @@ func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	if r.Query.At.IsZero() {
 		r.Query.At = memory.Instant(s.Now())
 	}
-	r.Query.Zone = cmp.Or(r.Query.Zone, s.Zone, time.UTC)
+	zone, err := s.ZoneOf.Of(ctx, r.Query.Owner)
+	if err != nil {
+		return Context{}, err
+	}
+	r.Query.Zone = cmp.Or(r.Query.Zone, zone)
 	r.Room.Counter.counts = s.Counts
 	g, err := s.gather(ctx, &r)
 	if err != nil {

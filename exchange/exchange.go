@@ -24,6 +24,7 @@ import (
 // Records is the part of the database that an exchange uses.
 type Records interface {
 	db.Exchange
+	ExportUserZones(ctx context.Context, of db.Extent, after *memory.UserZone) ([]memory.UserZone, error)
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	InScope(ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.InstructionTx) error) error
 	InstructionVersions(

@@ -17,7 +17,7 @@ type Selection struct {
 	Embeddings bool
 }
 
-// Export writes the selection as NDJSON: a header, the memories of each user from
+// Export writes the selection as NDJSON: a header, the time zones of users, the memories of each user from
 // the oldest on, the other kinds, and an end that counts the lines of each kind.
 // Each line is read at one instant; the whole is not, if the app is written to
 // during the export. Export writes nothing before the first answer of the
@@ -27,7 +27,7 @@ func (s *Service) Export(ctx context.Context, what Selection, w io.Writer) error
 	x := &exporting{Service: s, what: what, out: json.NewEncoder(w), counts: Counts{Memories: 0}}
 	x.out.SetEscapeHTML(false)
 	for _, export := range []func(context.Context) error{
-		x.memories, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions, x.conversations,
+		x.zones, x.memories, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions, x.conversations,
 	} {
 		if err := export(ctx); err != nil {
 			return err
@@ -74,12 +74,20 @@ func (x *exporting) memories(ctx context.Context) error {
 			m := last.Memory
 			page.After = &db.ExportPlace{UserID: m.UserID, Position: db.Position{At: m.CreatedAt, ID: m.ID}}
 		}
-		records, err := x.records.Export(ctx, page)
+		return x.records.Export(ctx, page)
+	}, x.memory)
+}
+
+// zones writes the header, as soon as the database answers, and the time zones of users: before their memories, whose
+// days are in them.
+func (x *exporting) zones(ctx context.Context) error {
+	return each(pageRows, func(last *memory.UserZone) ([]memory.UserZone, error) {
+		found, err := x.records.ExportUserZones(ctx, x.extent(), last)
 		if err == nil && last == nil {
 			err = x.out.Encode(header{Format: Format, Version: Version, ExportedAt: memory.Instant(x.now())})
 		}
-		return records, err
-	}, x.memory)
+		return found, err
+	}, func(z memory.UserZone) error { return x.write(TimeZones, "time_zone", zoneLineOf(z)) })
 }
 
 // memory writes a memory, and the events that do not fit in its line in

@@ -68,7 +68,7 @@ func (s *Service) Import(
 ) (Report, error) {
 	i := &importing{
 		Service: s, appID: appID, check: check, since: memory.Instant(s.now()),
-		report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{},
+		report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{}, zones: map[string]*time.Location{},
 	}
 	i.users.begin = func(ctx context.Context, scope memory.Scope, f func(context.Context, db.UserTx) error) error {
 		return i.inUser(ctx, scope.Owner(), f)
@@ -121,6 +121,8 @@ type importing struct {
 	waiting int                     // number of lines that wait
 	size    int                     // bytes of them
 
+	zones map[string]*time.Location // by user, as the lines state them
+
 	differing string // the latest memory that was here already and differs
 
 	begun  bool   // the first header was read
@@ -169,6 +171,7 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 		var f faults
 		e.check(&f)
 		if err = Wrong(f); err == nil {
+			i.noteZone(e)
 			return i.enqueue(ctx, e, number, len(text))
 		}
 	case l.Memory == nil && l.Continues == nil:

@@ -62,6 +62,7 @@ type errorLine struct {
 type line struct {
 	Format        string             `json:"format"`
 	Version       int                `json:"version"`
+	TimeZone      *zoneLine          `json:"time_zone"`
 	Memory        *memoryLine        `json:"memory"`
 	Continues     *memoryKey         `json:"continues"`
 	Events        []wire.Event       `json:"events"`
@@ -96,6 +97,7 @@ func (l line) entry() (e entry, several bool) {
 			entries = append(entries, e)
 		}
 	}
+	add(l.TimeZone != nil, l.TimeZone)
 	add(l.Fact != nil, l.Fact)
 	add(l.Instruction != nil, l.Instruction)
 	add(l.Text != nil, l.Text)
@@ -124,9 +126,10 @@ func compact(raw json.RawMessage) json.RawMessage {
 // Kind names what a line holds, in the plural.
 type Kind string
 
-// The kinds of line, in the order in which an export has them.
+// The kinds of line. An export has the time zones first, then the others in this order.
 const (
 	Memories       Kind = "memories"
+	TimeZones      Kind = "time_zones"           // of users
 	Facts          Kind = "facts"                // timeline facts
 	Instructions   Kind = "instructions"         // without their texts
 	Versions       Kind = "instruction_versions" // the texts
@@ -141,7 +144,8 @@ const (
 
 // Kinds lists every kind.
 var Kinds = []Kind{
-	Memories, Facts, Instructions, Versions, Skills, Outcomes, Files, FileVersions, Conversations, Turns, Consolidations,
+	Memories, TimeZones, Facts, Instructions, Versions, Skills, Outcomes, Files, FileVersions, Conversations, Turns,
+	Consolidations,
 }
 
 // LeftOut counts, at the end of an export, the turns and consolidations that it

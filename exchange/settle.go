@@ -142,7 +142,7 @@ func (i *importing) embed(ctx context.Context, items []item) error {
 		if items[n].continues {
 			continue
 		}
-		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedTextIn(i.zoneOf(m.UserID))))
 		sameModel, sameDim := m.EmbeddingModel == by.Model(), len(m.Embedding) == by.Dim()
 		switch {
 		case m.Status == memory.Active && !(sameModel && sameDim):

@@ -56,7 +56,9 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	case err != nil:
 		return stored, false, err
 	case fresh:
-		s.OnAccepted(stored)
+		reported := stored
+		reported.Offset = turn.Offset
+		s.OnAccepted(reported)
 		if reserved {
 			reserved = false
 			s.taken <- taken{stored, trace.SpanContextFromContext(ctx)}

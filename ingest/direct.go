@@ -32,7 +32,10 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 			asked, places = append(asked, s.asked(w)), append(places, i)
 		}
 	}
-	asked, err := s.complete(ctx, asked)
+	asked, err := s.indexMessages(ctx, asked)
+	if err == nil {
+		asked, err = s.complete(ctx, asked)
+	}
 	refused, err := refusedTexts(err)
 	if err != nil {
 		for _, i := range places {

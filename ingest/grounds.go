@@ -37,7 +37,7 @@ func TalkOf(turn memory.Turn, before []memory.Message) *grounding.Talk {
 				lines[0].Text += "\n" + m.Name
 			}
 			lines = append(lines, grounding.Line{
-				Source:    grounding.Source{Text: m.Content, At: cmp.Or(m.At, turn.At)},
+				Source:    grounding.Source{Text: m.Content, At: turn.Local(cmp.Or(m.At, turn.At))},
 				Assistant: m.Role == memory.RoleAssistant,
 			})
 		}

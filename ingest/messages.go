@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"cmp"
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,7 +52,8 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 				Speaker: memory.SpeakerOf(m.Role, m.Name), Asked: asked, Content: content, Type: memory.TypeMessage,
 				Importance: importance, CreatedAt: turn.SaidAt(place),
 			}
-			draft.Domain, draft.Lexemes = s.Guess(content), text.Join(text.Lexemes(draft.IndexedText()))
+			draft.Domain = s.Guess(content)
+			draft.Lexemes = text.Join(text.Lexemes(draft.IndexedTextIn(cmp.Or(turn.Zone, time.UTC))))
 			drafts = append(drafts, draft)
 		}
 	}
@@ -64,6 +67,22 @@ func partRunes(s string) int {
 		return 240
 	}
 	return 600
+}
+
+// indexMessages gives the messages among memories that were written directly the lexemes of the day of their user.
+func (s *Service) indexMessages(ctx context.Context, memories []memory.Memory) ([]memory.Memory, error) {
+	for i := range memories {
+		m := &memories[i]
+		if m.Type != memory.TypeMessage {
+			continue
+		}
+		zone, err := s.Zone.Of(ctx, m.Owner)
+		if err != nil {
+			return nil, err
+		}
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedTextIn(zone)))
+	}
+	return memories, nil
 }
 
 // sift returns the part of a message that is remembered, and the visible characters of the others by reason. answers

@@ -63,6 +63,11 @@ func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[st
 	var drafts []memory.Memory
 	for i := range turns {
 		turn := &turns[i]
+		zone, err := s.Zone.Of(ctx, turn.Owner)
+		if err != nil {
+			return nil, err
+		}
+		turn.Zone = zone
 		turn.Messages, turn.LeftOut = s.utterances(*turn)
 		messages, leftOut := s.messages(*turn, memory.Message{}, echoes{}) // what recall returned then is not known any more
 		drafts, turn.LeftOut = append(drafts, messages...), inOrder(turn.LeftOut, leftOut)

@@ -51,6 +51,9 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 				zap.Stack("stack"))
 		}
 	}()
+	if turn.Zone, err = s.Zone.Of(ctx, turn.Owner); err != nil {
+		return err
+	}
 	turn.Messages, turn.LeftOut = s.utterances(turn)
 	echoes, err := s.echoes(ctx, turn)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/db/zones"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
@@ -69,11 +70,12 @@ type Parts struct {
 	Guess    func(content string) memory.Domain // for a direct write without a domain
 	// IsSmallTalk reports whether a text consists of greetings, thanks and fillers alone.
 	IsSmallTalk func(text string) bool
-	// OnAccepted is called for each turn that has just been stored. It must not block.
+	// OnAccepted is called for each turn that has just been stored, with its Offset. It must not block.
 	OnAccepted func(turn memory.Turn)
 	// OnProcessed is called for each turn that was processed, whatever the outcome. A turn
 	// without a conversation may still be about to end.
 	OnProcessed func(ctx context.Context, turn memory.Turn)
+	Zone        zones.Finder // in which the days of a user are
 	Now         func() time.Time
 	Log         *zap.Logger
 }

@@ -104,7 +104,7 @@ func BenchmarkRecall(b *testing.B) {
 		if n < leastStored {
 			continue
 		}
-		x, err := f.stored(b.Context(), ada)
+		x, err := f.stored(b.Context(), ada, time.UTC)
 		if err != nil || len(x.docs) > 0 {
 			b.Fatalf("%v, %d documents", err, len(x.docs))
 		}
@@ -116,7 +116,7 @@ func BenchmarkRecall(b *testing.B) {
 		ended, cancel := context.WithCancel(b.Context())
 		cancel()
 		f.Run(ended) // stores what waits
-		if x, err = f.stored(b.Context(), ada); err != nil || x.revision == 0 {
+		if x, err = f.stored(b.Context(), ada, time.UTC); err != nil || x.revision == 0 {
 			b.Fatalf("the index is not stored: %v", err)
 		}
 		data, _ := x.encode()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -17,12 +18,10 @@ func newIndex(revision int64, docs []db.Document) *index {
 	return (&index{}).changed(db.Changes{Revision: revision, Documents: docs})
 }
 
-// indexOf builds the index of all documents that were read of an owner, in the zone of the settings.
-func (s *Service) indexOf(read db.Changes) *index {
-	return s.emptyIndex().changed(db.Changes{Revision: read.Revision, Documents: read.Documents})
+// indexOf builds the index of all documents that were read of an owner, in the owner's zone.
+func indexOf(read db.Changes, zone *time.Location) *index {
+	return (&index{zone: zone}).changed(db.Changes{Revision: read.Revision, Documents: read.Documents})
 }
-
-func (s *Service) emptyIndex() *index { return &index{zone: s.set.Zone} }
 
 // changed returns the index after changes. Changes that it already has are not counted twice.
 func (x *index) changed(changes db.Changes) *index {

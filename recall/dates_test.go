@@ -80,8 +80,7 @@ func TestIndex_ReadsDaysOfTextsInTheZoneOfTheSettings(t *testing.T) {
 		"UTC":  {want: time.Date(2031, 3, 19, 0, 0, 0, 0, time.UTC)},
 		"east": {zone: east, want: time.Date(2031, 3, 20, 0, 0, 0, 0, time.UTC)},
 	} {
-		s := &Service{set: Settings{Zone: c.zone}}
-		x := s.indexOf(db.Changes{Revision: 1, Documents: docs})
+		x := indexOf(db.Changes{Revision: 1, Documents: docs}, c.zone)
 		want := [2]dayRange{{dayOf(c.want), dayOf(c.want) + 1}}
 		data, err := x.encode()
 		if err != nil {

@@ -119,9 +119,14 @@ func (s *Service) storeIfGrown(ctx context.Context, owner memory.Owner) (left in
 	if err != nil || active < leastStored {
 		return leastStored - active, err
 	}
+	zone, err := s.zoneOf(ctx, owner)
+	if err != nil {
+		return 0, err
+	}
 	x, cached := s.indexes.Get(indexKey(owner))
+	cached = cached && x.isIn(zone)
 	if !cached {
-		if x, err = s.stored(ctx, owner); err != nil {
+		if x, err = s.stored(ctx, owner, zone); err != nil {
 			return 0, err
 		}
 	}
@@ -130,7 +135,7 @@ func (s *Service) storeIfGrown(ctx context.Context, owner memory.Owner) (left in
 	case err != nil:
 		return 0, err
 	case read.All:
-		x = s.indexOf(read)
+		x = indexOf(read, zone)
 	case cached:
 		x = s.indexes.change(owner, x, read)
 	default: // not cached: an import would displace the indexes of users who recall

@@ -91,6 +91,9 @@ func (x *index) in(at time.Time) time.Time {
 	return at.In(x.zone)
 }
 
+// isIn reports whether the index has the days of a zone.
+func (x *index) isIn(zone *time.Location) bool { return zoneName(x.zone) == zoneName(zone) }
+
 func (x *index) id(doc int) string { return uuid.UUID(x.docs[doc].id).String() }
 
 func (x *index) kind(doc int) *kind { return &x.kinds[x.docs[doc].kind] }

@@ -30,7 +30,7 @@ func (i *indexes) change(owner memory.Owner, x *index, changes db.Changes) *inde
 	lock := &i.locks[maphash.String(i.seed, key)%uint64(len(i.locks))]
 	lock.Lock()
 	defer lock.Unlock()
-	if kept, ok := i.Get(key); ok && kept.revision >= x.revision {
+	if kept, ok := i.Get(key); ok && kept.revision >= x.revision && kept.isIn(x.zone) {
 		x = kept
 	}
 	if x.revision >= changes.Revision {
@@ -50,7 +50,7 @@ func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, known *inde
 	}
 	var x *index
 	if read.All {
-		x = s.indexOf(read)
+		x = indexOf(read, known.zone)
 		s.indexes.Add(indexKey(owner), x, x.size())
 	} else {
 		x = s.indexes.change(owner, known, read)

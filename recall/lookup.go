@@ -35,6 +35,9 @@ type loading struct {
 func (s *Service) startLoading(ctx context.Context, queries []subquery, m *stages) *loading {
 	q := queries[0].Query
 	cached, _ := s.indexes.Get(indexKey(q.Owner))
+	if cached != nil && !cached.isIn(q.home) {
+		cached = nil
+	}
 	l := &loading{cached: cached, done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
@@ -43,7 +46,7 @@ func (s *Service) startLoading(ctx context.Context, queries []subquery, m *stage
 		ctx := load.ctx
 		known := cached
 		if known == nil {
-			if known, l.err = s.cacheStored(ctx, q.Owner); l.err != nil {
+			if known, l.err = s.cacheStored(ctx, q.Owner, q.home); l.err != nil {
 				return
 			}
 			l.stored.Store(int64(len(known.docs)))

@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/internal/llm"
-	"hippocampus/internal/memory"
 	"hippocampus/internal/tracing"
 )
 
@@ -41,7 +40,7 @@ func (s *Service) rerank(ctx context.Context, queries []subquery, x *index, list
 		return cmp.Or(cmp.Compare(list[b].relevance, list[a].relevance), cmp.Compare(list[a].id, list[b].id))
 	})
 	order = order[:min(set.Candidates, len(order))]
-	places, texts, err := s.textsOf(ctx, queries[0].Owner, x, list, order)
+	places, texts, err := s.textsOf(ctx, queries[0].Query, x, list, order)
 	if err != nil || len(texts) < 2 {
 		return false, err
 	}
@@ -77,22 +76,22 @@ func (s *Service) rerank(ctx context.Context, queries []subquery, x *index, list
 
 // textsOf reads the texts of candidates, given by their places in list. Those that the database does
 // not have are left out.
-func (s *Service) textsOf(ctx context.Context, owner memory.Owner, x *index, list []relevant, order []int) (
+func (s *Service) textsOf(ctx context.Context, q Query, x *index, list []relevant, order []int) (
 	places []int, texts []string, err error) {
 	ids := make([]string, len(order))
 	for i, place := range order {
 		ids[i] = list[place].id
 	}
-	read, err := s.records.Recalled(ctx, owner, ids, nil)
+	read, err := s.records.Recalled(ctx, q.Owner, ids, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	textOf := make(map[string]string, len(read.Whole))
 	for i := range read.Whole {
-		textOf[read.Whole[i].ID] = read.Whole[i].IndexedText()
+		textOf[read.Whole[i].ID] = read.Whole[i].IndexedTextIn(q.Zone)
 	}
 	for _, m := range x.superseded {
-		textOf[m.ID] = m.IndexedText()
+		textOf[m.ID] = m.IndexedTextIn(q.Zone)
 	}
 	for i, place := range order {
 		if text, found := textOf[ids[i]]; found {

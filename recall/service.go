@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/db/zones"
 	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -69,7 +70,8 @@ type Settings struct {
 	// OnStage is called at the end of each stage of a recall, perhaps by several goroutines. Nil: it is not called.
 	OnStage func(ctx context.Context, stage string, took time.Duration)
 
-	Zone *time.Location // in which the times that a query names are read, unless it has its own; nil: UTC
+	Zone   *time.Location // of users without ZoneOf; nil: UTC
+	ZoneOf zones.Finder   // of the days of a user, and of the times that a query names, unless it has a zone; nil: Zone
 
 	QueryCache int // bytes of query embeddings kept
 	IndexCache int // bytes of indexes kept
@@ -111,7 +113,10 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	defer func() { endSpan(whole, answer, err) }()
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
-	q = s.complete(q)
+	q, err = s.complete(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
 	queries := divide(q)
 	q.IncludeFormer = queries[0].IncludeFormer
 	m := s.stages(q.Explain)
@@ -167,7 +172,10 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 }
 
 // complete replaces the empty fields of a query that have a default.
-func (s *Service) complete(q Query) Query {
+func (s *Service) complete(ctx context.Context, q Query) (_ Query, err error) {
+	if q.home, err = s.zoneOf(ctx, q.Owner); err != nil {
+		return q, err
+	}
 	if q.At.IsZero() {
 		q.At = s.now()
 	}
@@ -177,13 +185,21 @@ func (s *Service) complete(q Query) Query {
 	if q.Weights == nil {
 		q.Weights = &s.set.Weights
 	}
-	q.Zone = cmp.Or(q.Zone, s.set.Zone, time.UTC)
+	q.Zone = cmp.Or(q.Zone, q.home)
 	q.DecayRate = cmp.Or(q.DecayRate, s.set.DecayRate)
 	q.Candidates = cmp.Or(q.Candidates, s.set.Candidates)
 	if after := q.AsOf.Add(time.Microsecond); !q.AsOf.IsZero() && (q.Until.IsZero() || after.Before(q.Until)) {
 		q.Until = after
 	}
-	return q
+	return q, nil
+}
+
+// zoneOf returns the zone in which the days of a user are.
+func (s *Service) zoneOf(ctx context.Context, owner memory.Owner) (*time.Location, error) {
+	if s.set.ZoneOf == nil {
+		return cmp.Or(s.set.Zone, time.UTC), nil
+	}
+	return s.set.ZoneOf(ctx, owner)
 }
 
 // Touch counts an access of each of the owner's memories at an instant, off the request path.

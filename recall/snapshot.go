@@ -159,23 +159,23 @@ func (s *Service) store(ctx context.Context, save saving) {
 	}
 }
 
-// stored returns the owner's stored index, or an empty index of revision 0.
-func (s *Service) stored(ctx context.Context, owner memory.Owner) (*index, error) {
+// stored returns the owner's stored index, or an empty index of revision 0 if there is none in this zone.
+func (s *Service) stored(ctx context.Context, owner memory.Owner, zone *time.Location) (*index, error) {
 	revision, data, err := s.records.Index(ctx, owner)
 	if err != nil || data == nil {
-		return s.emptyIndex(), err
+		return &index{zone: zone}, err
 	}
-	x, err := decode(revision, data, s.set.Zone)
+	x, err := decode(revision, data, zone)
 	if err != nil {
 		s.log.Info("the stored index of a user is not used", zap.Error(err))
-		return s.emptyIndex(), nil
+		return &index{zone: zone}, nil
 	}
 	return x, nil
 }
 
 // cacheStored caches the owner's stored index, if there is one, and returns it like stored.
-func (s *Service) cacheStored(ctx context.Context, owner memory.Owner) (*index, error) {
-	x, err := s.stored(ctx, owner)
+func (s *Service) cacheStored(ctx context.Context, owner memory.Owner, zone *time.Location) (*index, error) {
+	x, err := s.stored(ctx, owner, zone)
 	if err == nil && x.revision > 0 {
 		s.indexes.Add(indexKey(owner), x, x.size())
 	}

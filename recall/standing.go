@@ -44,7 +44,10 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
 	q.Text, q.IncludeFormer = "", false
-	q = s.complete(q)
+	q, err := s.complete(ctx, q)
+	if err != nil {
+		return nil, err
+	}
 	if q.Until.IsZero() {
 		q.Until = q.At.Add(time.Microsecond)
 	}

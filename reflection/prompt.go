@@ -66,6 +66,11 @@ func (s *Service) ask(ctx context.Context, facts []memory.Memory) (all findings,
 
 // askAbout asks for insights from one agent's facts, in the language of the facts.
 func (s *Service) askAbout(ctx context.Context, facts []memory.Memory) (findings, error) {
+	zone, err := s.Zone.Of(ctx, facts[0].Owner)
+	if err != nil {
+		return findings{}, err
+	}
+	facts = memory.In(zone, facts...)
 	lines, texts := make([]promptFact, len(facts)), make([]string, len(facts))
 	for i, m := range facts {
 		lines[i] = promptFact{

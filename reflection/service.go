@@ -17,6 +17,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/jobs"
+	"hippocampus/db/zones"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
@@ -51,7 +52,8 @@ type Settings struct {
 type Parts struct {
 	Records Records
 	Derive  *derivation.Service
-	Chat    llm.Chat // nil: no reflection
+	Chat    llm.Chat     // nil: no reflection
+	Zone    zones.Finder // of the days that the model is told
 	Now     func() time.Time
 	Log     *zap.Logger
 }

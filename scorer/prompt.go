@@ -40,8 +40,15 @@ type line struct {
 	Content string             `json:"content"`
 }
 
-func lineOf(m memory.Message) line {
+// timeLayout is how times are written in a prompt.
+const timeLayout = "2006-01-02 15:04 MST, Monday"
+
+// lineOf returns a message of a turn, or one before it, as a line.
+func lineOf(turn memory.Turn, m memory.Message) line {
 	l := line{Role: m.Role, Name: m.Name, Content: m.Content}
+	if at := turn.Local(m.At); !m.At.IsZero() && at.Format(timeLayout) != turn.Local(turn.At).Format(timeLayout) {
+		l.At = at.Format(timeLayout)
+	}
 	if !m.IsChat() {
 		l.Kind = m.Kind
 	}
@@ -53,7 +60,7 @@ func render(turn memory.Turn, before []memory.Message) (llm.Prompt, error) {
 	messages, leftOut := fit(turn.Messages)
 	var lines []line
 	for _, m := range before {
-		l := lineOf(m)
+		l := lineOf(turn, m)
 		l.Before = true
 		// A reply refers to the end of what was said.
 		if all := []rune(m.Content); len(all) > maxBeforeRunes {
@@ -62,14 +69,14 @@ func render(turn memory.Turn, before []memory.Message) (llm.Prompt, error) {
 		lines = append(lines, l)
 	}
 	for _, m := range messages {
-		lines = append(lines, lineOf(m))
+		lines = append(lines, lineOf(turn, m))
 	}
 	quoted, err := prompt.Quote(lines...)
 	if err != nil {
 		return llm.Prompt{}, err
 	}
 	return template.Render(userWords(messages), promptData{
-		Quoted: quoted, LeftOut: leftOut, At: turn.At.Format("2006-01-02 15:04 MST, Monday"),
+		Quoted: quoted, LeftOut: leftOut, At: turn.Local(turn.At).Format(timeLayout),
 	}, maxAnswerTokens)
 }
 

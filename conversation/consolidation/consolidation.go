@@ -20,6 +20,7 @@ import (
 
 	"hippocampus/conversation/session"
 	"hippocampus/db"
+	"hippocampus/db/zones"
 	"hippocampus/ingest"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -63,6 +64,7 @@ type Parts struct {
 	Guess   func(content string) memory.Domain
 	// OnAttempt is called for each attempt that reached a state.
 	OnAttempt func(kind memory.ConsolidationType, state memory.ConsolidationState)
+	Zone      zones.Finder // of the days that the model is told
 	Now       func() time.Time
 	Lease     time.Duration // of a claim, which is renewed
 	Timeout   time.Duration // of one attempt

@@ -90,6 +90,10 @@ type share struct {
 // agent, as many of each as a prompt holds. cut reports whether the replay begins
 // with the conversation but some of its events did not fit.
 func (s *Service) shares(ctx context.Context, one memory.Consolidation) (list []share, cut bool, err error) {
+	zone, err := s.Zone.Of(ctx, one.Owner)
+	if err != nil {
+		return nil, false, err
+	}
 	from := max(one.From, one.Through-maxEvents+1)
 	indexes := map[string]int{} // in list, by agent
 	for e, err := range session.Log(ctx, s.Records, one.Owner, one.ConversationID, from-1, one.Through) {
@@ -99,6 +103,7 @@ func (s *Service) shares(ctx context.Context, one memory.Consolidation) (list []
 		if strings.TrimSpace(e.Content) == "" {
 			continue
 		}
+		e.At = e.At.In(zone)
 		i, known := indexes[e.Turn.AgentID]
 		if !known {
 			i = len(list)

@@ -95,9 +95,14 @@ func (s *Service) condense(ctx context.Context, c memory.Conversation) (next mem
 	if err != nil {
 		return next, err
 	}
+	zone, err := s.Zone.Of(ctx, c.Owner)
+	if err != nil {
+		return next, err
+	}
 	var events []Event
 	for _, t := range turns {
 		for _, e := range EventsOf(t) {
+			e.At = e.At.In(zone)
 			if c.SummarisedThrough < e.Number && e.Number <= middle {
 				events = append(events, e)
 			}

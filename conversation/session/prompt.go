@@ -34,7 +34,7 @@ func PromptLines(summary string, events []Event, maxRunes int) []any {
 		if e.Kind != memory.Chat {
 			line.Kind = e.Kind
 		}
-		if day := e.At.UTC().Format(prompt.Day); day != today {
+		if day := e.At.Format(prompt.Day); day != today {
 			line.Day, today = day, day
 		}
 		lines = append(lines, line)
@@ -55,9 +55,9 @@ func PromptTime(events []Event) string {
 		}
 	}
 	if last.Sub(first) < time.Minute {
-		return first.UTC().Format(layout)
+		return first.Format(layout)
 	}
-	return first.UTC().Format(layout) + " – " + last.UTC().Format(layout)
+	return first.Format(layout) + " – " + last.Format(layout)
 }
 
 // Sources returns what a text about a summary and the events after it may be drawn from: one source for each day,
@@ -67,7 +67,7 @@ func Sources(summary string, events []Event) []grounding.Source {
 	for _, e := range events {
 		said := e.Name + ": " + e.Content
 		last := &sources[len(sources)-1]
-		if last.At.UTC().Format(time.DateOnly) != e.At.UTC().Format(time.DateOnly) {
+		if last.At.Format(time.DateOnly) != e.At.Format(time.DateOnly) {
 			sources = append(sources, grounding.Source{Text: said, At: e.At})
 			continue
 		}

@@ -34,7 +34,7 @@ func EventsOf(t memory.Turn) []Event {
 		events[i] = Event{
 			TurnID: t.ID, Number: t.FirstEvent + int64(i), Role: m.Role, Name: m.Name, Content: m.Content, Kind: m.Kind,
 			Tags:    m.Tags,
-			Context: m.Context, Importance: memory.Importance(m), Tokens: m.Tokens, At: t.SaidAt(i),
+			Context: m.Context, Importance: memory.Importance(m), Tokens: m.Tokens, At: t.SaidAt(i).UTC(),
 			Withheld: t.Status == memory.TurnWithdrawn || m.Content == "" && t.Messages[i].Content != "",
 		}
 		if m.IsChat() {

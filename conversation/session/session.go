@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/db/zones"
 	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -49,6 +50,7 @@ type Parts struct {
 	// OnTurn is called for each turn of a conversation once it is durable, and
 	// again if its processing is retried.
 	OnTurn func(ctx context.Context, h ProcessedTurn)
+	Zone   zones.Finder // of the days that the model is told
 	Now    func() time.Time
 	Log    *zap.Logger
 }

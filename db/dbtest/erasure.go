@@ -162,7 +162,7 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 	must(t, err)
 	return map[string]any{
 		"recalls": recalls, "offset": zone.Offset,
-		"turns":   turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
+		"turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
 		"facts":          factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}),
 		"consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner),
 		"files": filesOf(t, s, owner),
@@ -216,7 +216,7 @@ func erase(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "the stored erasure", stored, want)
 	wantSame(t, "contents of the erased user", contents(t, s, alice), map[string]any{
-		"offset": "",
+		"offset":         "",
 		"recalls":        []memory.LoggedRecall{},
 		"turns":          []memory.Turn{},
 		"memories":       []memory.Memory{},

@@ -82,7 +82,11 @@ func (w *Writer) floor(draft memory.Memory) float64 {
 func (w *Writer) judged(ctx context.Context, draft memory.Memory, near []memory.Memory) (
 	verdicts []verdict, note string, asked bool,
 ) {
-	answer, err := w.Judge.Judge(ctx, draft, near)
+	zone, err := w.Zone.Of(ctx, draft.Owner)
+	if err != nil {
+		return nil, w.countUndecided(ctx, draft, near, err), false
+	}
+	answer, err := w.Judge.Judge(ctx, memory.In(zone, draft)[0], memory.In(zone, near...))
 	if err != nil {
 		return nil, w.countUndecided(ctx, draft, near, err), false
 	}

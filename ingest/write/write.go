@@ -21,6 +21,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/history"
+	"hippocampus/db/zones"
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
@@ -74,6 +75,7 @@ type Parts struct {
 	// OnGrown is called after memories were added for a user, and keeps their number within its bound. The write waits
 	// for it. It may be nil.
 	OnGrown func(ctx context.Context, owner memory.Owner, added int)
+	Zone    zones.Finder // of the days that the judge is told
 	Now     func() time.Time
 	Log     *zap.Logger
 }

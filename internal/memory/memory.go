@@ -171,11 +171,19 @@ func (m *Memory) EmbeddedText() string {
 
 // IndexedText is the text that a memory is searched by words as: EmbeddedText, and for a
 // message also its day, as in "[2023-05-07] Ana: We moved last week."
-func (m *Memory) IndexedText() string {
+func (m *Memory) IndexedText() string { return m.IndexedTextIn(time.UTC) }
+
+// IndexedTextIn is IndexedText with the day in a zone. A message that has lexemes keeps the day that they begin with.
+func (m *Memory) IndexedTextIn(zone *time.Location) string {
 	if m.Type != TypeMessage {
 		return m.EmbeddedText()
 	}
-	return m.CreatedAt.UTC().Format("[2006-01-02] ") + m.EmbeddedText()
+	at := m.CreatedAt.In(zone)
+	if day, err := time.Parse("2006 01 02", m.Lexemes[:min(len("2006 01 02"), len(m.Lexemes))]); err == nil &&
+		day.Sub(m.CreatedAt).Abs() <= 48*time.Hour {
+		at = day
+	}
+	return at.Format("[2006-01-02] ") + m.EmbeddedText()
 }
 
 // DayLexemes is the number of lexemes with which IndexedText of a message begins: year, month and day.

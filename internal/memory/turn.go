@@ -66,6 +66,9 @@ type Turn struct {
 // SaidAt is when the message at an index was said, of which its memories are.
 func (t Turn) SaidAt(message int) time.Time { return cmp.Or(t.Messages[message].At, t.At) }
 
+// Local returns an instant in the Zone of the turn.
+func (t Turn) Local(at time.Time) time.Time { return at.In(cmp.Or(t.Zone, time.UTC)) }
+
 // Said returns the first and the last instant at which something of the turn was said.
 func (t Turn) Said() (first, last time.Time) {
 	first, last = t.At, t.At

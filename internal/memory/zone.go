@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -42,6 +43,15 @@ func OffsetOf(at string) string {
 		return ""
 	}
 	return t.Format("-07:00")
+}
+
+// In returns copies of memories whose CreatedAt is in a zone, for prompts that state days.
+func In(zone *time.Location, memories ...Memory) []Memory {
+	copies := slices.Clone(memories)
+	for i := range copies {
+		copies[i].CreatedAt = copies[i].CreatedAt.In(zone)
+	}
+	return copies
 }
 
 // maxZoneName is the greatest number of bytes of the name of a zone.

@@ -38,7 +38,7 @@ type promptLine struct {
 func promptLines(memories []Line) []promptLine {
 	lines := make([]promptLine, len(memories))
 	for i, m := range memories {
-		lines[i] = promptLine{Said: m.Said.UTC().Format(prompt.Day), Memory: m.Text}
+		lines[i] = promptLine{Said: m.Said.Format(prompt.Day), Memory: m.Text}
 	}
 	return lines
 }
@@ -60,6 +60,11 @@ type promptMemory struct {
 
 // ask has the model summarise a group, in the group's language.
 func (s *Service) ask(ctx context.Context, group []memory.Memory) (condensed, error) {
+	zone, err := s.Zone.Of(ctx, group[0].Owner)
+	if err != nil {
+		return condensed{}, err
+	}
+	group = memory.In(zone, group...)
 	lines, texts := make([]promptMemory, len(group)), make([]string, len(group))
 	for i, m := range group {
 		lines[i] = promptMemory{Number: i + 1, Said: m.CreatedAt.Format(prompt.Day), By: m.Speaker, Memory: m.Content}

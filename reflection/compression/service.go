@@ -20,6 +20,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/jobs"
+	"hippocampus/db/zones"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
@@ -46,7 +47,8 @@ type Settings struct {
 type Parts struct {
 	Records Records
 	Derive  *derivation.Service
-	Chat    llm.Chat // nil: no compression
+	Chat    llm.Chat     // nil: no compression
+	Zone    zones.Finder // of the days that the model is told
 	Now     func() time.Time
 	Log     *zap.Logger
 }

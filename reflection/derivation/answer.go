@@ -109,7 +109,7 @@ func groundsOf(memories []memory.Memory) (sources []grounding.Source) {
 			continue
 		}
 		said := m.Speaker + ": " + m.Content
-		day := m.CreatedAt.UTC().Format(time.DateOnly)
+		day := m.CreatedAt.Format(time.DateOnly)
 		if i, known := days[day]; known {
 			sources[i].Text += "\n" + said
 			continue

@@ -42,7 +42,7 @@ func (s *Server) confinementOf(rt route, op *operation) confinement {
 		return func(context.Context, *request) error { return nil }
 	case rt.path == "/v1/stats": // counts the whole app, also where it names a user
 		return nil
-	case strings.HasPrefix(rt.path, "/v1/users/:user_id/"):
+	case strings.HasPrefix(rt.path, "/v1/users/:user_id/"), rt.method == "PUT" && rt.path == "/v1/users/:user_id":
 		return func(_ context.Context, r *request) error {
 			return r.confineUser("path.user_id", r.param("user_id"))
 		}

@@ -103,6 +103,7 @@ var forUsers = map[string]string{
 	"GET /v1/jobs/:id":                         `refused`,
 	"GET /v1/users":                            `refused`,
 	"GET /v1/users/:user_id":                   `refused`,
+	"PUT /v1/users/:user_id":                   `{"time_zone":"Asia/Shanghai"}`,
 	"DELETE /v1/users/:user_id":                `refused`,
 	"GET /v1/users/:user_id/profile":           ``,
 	"POST /v1/admin/verify":                    `refused`,

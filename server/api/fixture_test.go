@@ -16,6 +16,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/db/jobs"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/zones"
 	"hippocampus/exchange"
 	"hippocampus/forgetting"
 	"hippocampus/forgetting/erasure"
@@ -64,6 +65,7 @@ type fixture struct {
 	session     *session.Service
 	consolidate *consolidation.Service
 	touches     *recall.Touches
+	zones       *zones.Service
 	chat        *apptest.Chat
 	clock       *apptest.Clock
 	keyIDs      map[string]string // by secret
@@ -77,6 +79,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		t: t, store: apptest.SQLite(t), vectors: apptest.Vectors(t, embedder),
 		chat: &apptest.Chat{}, clock: apptest.NewClock(noon), keyIDs: map[string]string{},
 	}
+	f.zones = zones.New(f.store, nil, f.now)
 	f.chat.Answers(`{"insights":[]}`)
 
 	push := projection.New(f.store, f.vectors, projection.Settings{
@@ -89,8 +92,13 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Records: f.store, Embedder: embedder, Vectors: f.vectors, Pusher: push, Now: f.now, Log: log,
 	}, write.Settings{MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100})
 	f.service = ingest.New(ingest.Parts{
-		OnAccepted: f.session.OnTurnAccepted, OnProcessed: f.session.OnTurnProcessed,
-		Records: f.store, Scorer: scorer.NewRules(), Writer: writer, Embedder: embedder, Pusher: push,
+		OnAccepted: func(turn memory.Turn) {
+			f.zones.OnTurnAccepted(turn)
+			f.session.OnTurnAccepted(turn)
+		},
+		Zone:        f.zones.Of,
+		OnProcessed: f.session.OnTurnProcessed,
+		Records:     f.store, Scorer: scorer.NewRules(), Writer: writer, Embedder: embedder, Pusher: push,
 		Guess: statement.Domain, Now: f.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute,
@@ -105,6 +113,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		BM25: recall.BM25{K1: 1.2, B: 0.4}, Candidates: 50,
 		OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100,
 		VectorTimeout: time.Minute, EmbedTimeout: time.Minute, QueryCache: 1 << 20, IndexCache: 1 << 20,
+		ZoneOf: f.zones.Of,
 	}, f.now, log)
 
 	forgetter := forgetting.New(f.store, push, forgetting.Settings{
@@ -160,13 +169,14 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		}), Reader: f.store},
 		MemoryTool: MemoryToolParts{Runner: memorytool.New(f.store, f.service, f.now), Reader: f.store},
 		Candidates: CandidateParts{Lister: f.store, Promoter: f.service, Threshold: 0.7},
-		Recall:     RecallParts{Recaller: recaller, Sources: f.store, Log: f.store},
+		Recall:     RecallParts{Recaller: recaller, Sources: f.store, Log: f.store, ZoneOf: f.zones.Of},
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
 		Forgetter:  forgetter,
 		Compressor: compressor,
 		Eraser:     erasure.New(f.store, f.vectors, func(memory.Owner) { f.service.Purge(); f.session.Purge() }, f.now, log),
 		Users:      f.store,
+		Zones:      f.zones,
 		Stats:      StatsParts{Counter: f.store, Retention: forgetter},
 		Exchange:   exchange.New(f.store, embedder, f.now),
 		Keys:       f.store,

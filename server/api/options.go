@@ -48,6 +48,7 @@ type Options struct {
 	Compressor     Compressor
 	Eraser         Eraser
 	Users          UserLister
+	Zones          ZoneKeeper
 	Stats          StatsParts
 	Exchange       Exchanger
 	Events         EventParts

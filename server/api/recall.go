@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"hippocampus/db/zones"
 	"hippocampus/internal/lang/times"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
@@ -17,9 +18,9 @@ type RecallParts struct {
 	Recaller Recaller
 	Sources  SourceReader
 	Log      RecallLister
-	Limit    int            // memories if the request names no limit; 0: 10
-	Timeout  time.Duration  // of the recalls of a context together; 0: unlimited
-	Zone     *time.Location // of the days of a context, unless its query has a zone; nil: UTC
+	Limit    int           // memories if the request names no limit; 0: 10
+	Timeout  time.Duration // of the recalls of a context together; 0: unlimited
+	ZoneOf   zones.Finder  // of the days of a context, unless its query has a zone
 }
 
 // Recaller finds memories; package recall implements it.

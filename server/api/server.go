@@ -128,7 +128,7 @@ func (s *Server) features(o Options, scrape http.Handler) []feature {
 		contextHandlers{RecallParts: o.Recall, slots: slots, now: s.now, contexts: assembly.Service{
 			Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
 			Sessions: o.Conversations.Sessions, Condenser: o.Condenser,
-			Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: s.now, Zone: o.Recall.Zone,
+			Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: s.now, ZoneOf: o.Recall.ZoneOf,
 		}},
 		reflectHandlers{o.Reflector},
 		forgetHandlers{o.Forgetter, o.Memories.Reader, s.now},
@@ -136,7 +136,7 @@ func (s *Server) features(o Options, scrape http.Handler) []feature {
 		compressHandlers{o.Compressor},
 		eraseHandlers{o.Eraser},
 		keyHandlers{},
-		userHandlers{o.Users},
+		userHandlers{o.Users, o.Zones},
 		statsHandlers{o.Stats, newRetention(o.Stats.Retention, s.now)},
 		exchangeHandlers{o.Exchange, s, quotas},
 		eventHandlers{o.Events, s},

@@ -140,6 +140,7 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 		Owner: r.bodyOwner(body.UserID), ClientID: body.ID,
 		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: r.messages(body.Messages),
 		Metadata: r.metadata("metadata", body.Metadata), At: r.time("at", body.At), Replaces: body.Replaces,
+		Offset: offsetOf(body),
 	}
 	r.note("id", memory.CheckID(body.ID, true))
 	r.note("replaces", memory.CheckID(body.Replaces, true))
@@ -164,6 +165,15 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 		return answer{http.StatusAccepted, accepted}, nil
 	}
 	return accepted, nil
+}
+
+// offsetOf returns the offset of the time of a turn, else that of its last message whose time has one.
+func offsetOf(body turnRequest) string {
+	offset := memory.OffsetOf(body.At)
+	for i := len(body.Messages) - 1; i >= 0 && offset == ""; i-- {
+		offset = memory.OffsetOf(body.Messages[i].At)
+	}
+	return offset
 }
 
 // isStored reports whether the app has a turn with the client id of the body.

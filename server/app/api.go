@@ -56,7 +56,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest, Threshold: b.cfg.Gate.Threshold},
 		Recall: api.RecallParts{
 			Recaller: r.recaller, Sources: record, Log: record, Limit: b.cfg.Recall.Limit, Timeout: b.cfg.Recall.Timeout,
-			Zone: zoneOf(b.cfg),
+			ZoneOf: s.zones.Of,
 		},
 		Condenser:  r.condenser,
 		Reflector:  w.reflection,
@@ -64,6 +64,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Compressor: mt.compression,
 		Eraser:     mt.erasure,
 		Users:      record,
+		Zones:      s.zones,
 		Stats: api.StatsParts{
 			Counter: record, Retention: w.forgetting, Embedding: embedding(s), Prompts: promptStats(m.counts),
 		},

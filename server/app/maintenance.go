@@ -34,7 +34,7 @@ type maintenance struct {
 func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *reading, w *writing) (*maintenance, error) {
 	mt := &maintenance{
 		compression: compression.New(compression.Parts{
-			Records: s.record, Derive: w.derivation, Chat: m.chat,
+			Records: s.record, Derive: w.derivation, Chat: m.chat, Zone: s.zones.Of,
 			Now: b.now, Log: b.log.Named("compression"),
 		}, compressionSettings(b.cfg)),
 		notifications: startNotifications(b, s.record),
@@ -45,6 +45,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 			r.condenser.Purge()
 			r.injected.Purge()
 			w.session.Purge()
+			s.zones.Purge()
 		}, b.now, b.log.Named("erasure")),
 	}
 	scheduled := mt.scheduled(b, s, w)

@@ -43,6 +43,7 @@ func openReading(b base, s *stores, m *models) *reading {
 	set := recallSettings(b.cfg)
 	set.Calibration = calibrations.Of
 	set.Rerank.Model = m.reranker
+	set.ZoneOf = s.zones.Of
 	stages := newStages()
 	set.OnStage = func(ctx context.Context, stage string, took time.Duration) {
 		tracing.Observe(ctx, stages.WithLabelValues(stage), took.Seconds())

@@ -17,6 +17,7 @@ import (
 	"hippocampus/db/jobs"
 	"hippocampus/db/postgres"
 	"hippocampus/db/sqlite"
+	"hippocampus/db/zones"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/server/config"
@@ -38,6 +39,7 @@ type stores struct {
 	pusher      projection.Pusher
 	projection  *projection.Maintenance
 	reembedding *reembed.Service
+	zones       *zones.Service // of users
 
 	vectorsName  string // for people
 	embedderNote string
@@ -81,6 +83,7 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 	s := &stores{
 		record: record, vectors: guarded, unguarded: vectors, embedder: embedder, pusher: push,
 		projection: maintenance, reembedding: reembedding, vectorsName: spaces.vectorsName, embedderNote: note,
+		zones: zones.New(record, zoneOf(b.cfg), b.now),
 	}
 	if inOneDatabase(b.cfg) {
 		s.pusher = projection.NoopPusher{}

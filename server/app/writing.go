@@ -42,14 +42,14 @@ type writing struct {
 func openWriting(b base, s *stores, m *models, r *reading) *writing {
 	w := &writing{
 		session: session.New(session.Parts{
-			Records: s.record, Chat: m.chat, Now: b.now, Log: b.log.Named("session"),
+			Records: s.record, Chat: m.chat, Zone: s.zones.Of, Now: b.now, Log: b.log.Named("session"),
 		}, sessionSettings(b.cfg)),
 		derivation:   derivation.New(s.record, s.pusher, s.embedder, b.now),
 		forgetting:   forgetting.New(s.record, s.pusher, forgettingSettings(b.cfg), b.now, b.log.Named("forgetting")),
 		instructions: instructions.New(s.record, b.now),
 	}
 	w.reflection = reflection.New(reflection.Parts{
-		Records: s.record, Derive: w.derivation, Chat: m.chat,
+		Records: s.record, Derive: w.derivation, Chat: m.chat, Zone: s.zones.Of,
 		Now: b.now, Log: b.log.Named("reflection"),
 	}, reflectionSettings(b.cfg))
 	added := func(ctx context.Context, owner memory.Owner, n int) {
@@ -61,14 +61,19 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		Calibration: r.calibrations.Of,
 		OnWritten:   w.reflection.MemoriesChanged,
 		OnGrown:     added,
+		Zone:        s.zones.Of,
 		Now:         b.now, Log: b.log.Named("ingest"),
 	}, writeSettings(b.cfg))
 	w.ingest = ingest.New(ingest.Parts{
 		Records: s.record, Scorer: m.scorer, Rules: m.rules, Writer: w.writer, Embedder: s.embedder, Pusher: s.pusher,
 		Guess:       statement.Domain,
 		IsSmallTalk: router.IsSmallTalk,
-		OnAccepted:  w.session.OnTurnAccepted,
+		OnAccepted: func(turn memory.Turn) {
+			s.zones.OnTurnAccepted(turn)
+			w.session.OnTurnAccepted(turn)
+		},
 		OnProcessed: w.session.OnTurnProcessed,
+		Zone:        s.zones.Of,
 		Now:         b.now, Log: b.log.Named("ingest"),
 	}, ingestSettings(b.cfg, b.pace))
 	w.derivation.Compare = w.writer.Compare
@@ -96,7 +101,7 @@ func openConsolidation(b base, s *stores, m *models, w *writing) (*consolidation
 		Name: "hippocampus_consolidations_total", Help: "Consolidations that this process has worked on, by outcome.",
 	}, []string{"type", "state"})
 	service := consolidation.New(consolidation.Parts{
-		Records: s.record, Writer: w.ingest, Facts: w.facts, Chat: m.chat, Guess: statement.Domain,
+		Records: s.record, Writer: w.ingest, Facts: w.facts, Chat: m.chat, Guess: statement.Domain, Zone: s.zones.Of,
 		OnAttempt: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
 			attempts.WithLabelValues(string(kind), string(state)).Inc()
 		},

@@ -530,6 +530,16 @@ func (store *crashingStore) ExportOutcomes(
 	})
 }
 
+func (store *crashingStore) ExportUserZones(
+	ctx context.Context,
+	of db.Extent,
+	after *memory.UserZone,
+) ([]memory.UserZone, error) {
+	return get(store.fuse, "ExportUserZones", func() ([]memory.UserZone, error) {
+		return store.real.ExportUserZones(ctx, of, after)
+	})
+}
+
 func (store *crashingStore) ExportWorkflows(
 	ctx context.Context,
 	of db.Extent,
@@ -1229,6 +1239,12 @@ func (store *crashingStore) UserHoldings(ctx context.Context, owner memory.Owner
 	})
 }
 
+func (store *crashingStore) UserZone(ctx context.Context, owner memory.Owner) (memory.UserZone, error) {
+	return get(store.fuse, "UserZone", func() (memory.UserZone, error) {
+		return store.real.UserZone(ctx, owner)
+	})
+}
+
 func (store *crashingStore) Users(ctx context.Context, f db.UserFilter) ([]db.UserCount, error) {
 	return get(store.fuse, "Users", func() ([]db.UserCount, error) {
 		return store.real.Users(ctx, f)
@@ -1555,6 +1571,12 @@ func (store *crashingTx) RecordedTurn(ctx context.Context, id string) (memory.Tu
 	})
 }
 
+func (store *crashingTx) RecordedUserZone(ctx context.Context) (memory.UserZone, error) {
+	return get(store.fuse, "tx.RecordedUserZone", func() (memory.UserZone, error) {
+		return store.real.RecordedUserZone(ctx)
+	})
+}
+
 func (store *crashingTx) RemoveCandidates(ctx context.Context, turnID string, scorer string) error {
 	return act(store.fuse, "tx.RemoveCandidates", func() error {
 		return store.real.RemoveCandidates(ctx, turnID, scorer)
@@ -1620,6 +1642,12 @@ func (store *crashingTx) SameContent(
 func (store *crashingTx) SetState(ctx context.Context, s db.UserState) error {
 	return act(store.fuse, "tx.SetState", func() error {
 		return store.real.SetState(ctx, s)
+	})
+}
+
+func (store *crashingTx) SetUserZone(ctx context.Context, z memory.UserZone) error {
+	return act(store.fuse, "tx.SetUserZone", func() error {
+		return store.real.SetUserZone(ctx, z)
 	})
 }
 
