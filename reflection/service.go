@@ -53,7 +53,7 @@ type Parts struct {
 	Records Records
 	Derive  *derivation.Service
 	Chat    llm.Chat     // nil: no reflection
-	Zone    zones.Finder // of the days that the model is told
+	Zone    zones.Finder // of the days in prompts
 	Now     func() time.Time
 	Log     *zap.Logger
 }

@@ -64,7 +64,7 @@ type Parts struct {
 	Guess   func(content string) memory.Domain
 	// OnAttempt is called for each attempt that reached a state.
 	OnAttempt func(kind memory.ConsolidationType, state memory.ConsolidationState)
-	Zone      zones.Finder // of the days that the model is told
+	Zone      zones.Finder // of the days in prompts
 	Now       func() time.Time
 	Lease     time.Duration // of a claim, which is renewed
 	Timeout   time.Duration // of one attempt

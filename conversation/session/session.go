@@ -50,7 +50,7 @@ type Parts struct {
 	// OnTurn is called for each turn of a conversation once it is durable, and
 	// again if its processing is retried.
 	OnTurn func(ctx context.Context, h ProcessedTurn)
-	Zone   zones.Finder // of the days that the model is told
+	Zone   zones.Finder // of the days in prompts
 	Now    func() time.Time
 	Log    *zap.Logger
 }

@@ -75,7 +75,7 @@ type Parts struct {
 	// OnGrown is called after memories were added for a user, and keeps their number within its bound. The write waits
 	// for it. It may be nil.
 	OnGrown func(ctx context.Context, owner memory.Owner, added int)
-	Zone    zones.Finder // of the days that the judge is told
+	Zone    zones.Finder // of the days in prompts of the judge
 	Now     func() time.Time
 	Log     *zap.Logger
 }

@@ -48,7 +48,7 @@ type Parts struct {
 	Records Records
 	Derive  *derivation.Service
 	Chat    llm.Chat     // nil: no compression
-	Zone    zones.Finder // of the days that the model is told
+	Zone    zones.Finder // of the days in prompts
 	Now     func() time.Time
 	Log     *zap.Logger
 }

@@ -2191,6 +2191,11 @@ type ExportEnd struct {
 	// Example: 12
 	Skills *int `json:"skills,omitempty"`
 
+	// TimeZones Users of whose time zone something is known.
+	//
+	// Example: 3
+	TimeZones *int `json:"time_zones,omitempty"`
+
 	// Turns Their turns.
 	//
 	// Example: 120
@@ -2198,7 +2203,7 @@ type ExportEnd struct {
 }
 
 // ExportLine One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
-// one (continues, events), one of fact, instruction, instruction_version, skill, outcome, file, file_version,
+// one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
 // conversation, turn and consolidation, the end, or an error that the export broke off with.
 type ExportLine struct {
 	// Consolidation That events of a conversation whose line has come before were consolidated.
@@ -2259,6 +2264,9 @@ type ExportLine struct {
 
 	// Skill A workflow of a skill, and how it went.
 	Skill *ExportedSkill `json:"skill,omitempty"`
+
+	// TimeZone What is known of the time zone of a user.
+	TimeZone *ExportedTimeZone `json:"time_zone,omitempty"`
 
 	// Turn A turn of a conversation whose line has come before.
 	Turn *ExportedTurn `json:"turn,omitempty"`
@@ -3021,6 +3029,24 @@ type ExportedSkill struct {
 	//
 	// Example: run the tests, tag, push the tag
 	Workflow string `json:"workflow"`
+}
+
+// ExportedTimeZone What is known of the time zone of a user.
+type ExportedTimeZone struct {
+	// Chosen The IANA name of a time zone.
+	//
+	// Example: Asia/Shanghai
+	Chosen *TimeZone `json:"chosen,omitempty"`
+
+	// LastOffset An offset from UTC.
+	//
+	// Example: +08:00
+	LastOffset *Offset `json:"last_offset,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
 }
 
 // ExportedTurn A turn of a conversation whose line has come before.
@@ -3891,6 +3917,9 @@ type ImportTallies struct {
 
 	// Skills What became of the lines of one kind.
 	Skills *ImportTally `json:"skills,omitempty"`
+
+	// TimeZones What became of the lines of one kind.
+	TimeZones *ImportTally `json:"time_zones,omitempty"`
 
 	// Turns What became of the lines of one kind.
 	Turns *ImportTally `json:"turns,omitempty"`
@@ -5043,6 +5072,13 @@ type Message struct {
 	// Annotations Sources of an answer. They are kept and not read.
 	Annotations []OpenObject `json:"annotations,omitempty"`
 
+	// At When the message was said, as RFC 3339 in the years 1970 to 2200, where it was not said when its turn was. What is
+	// remembered of the message has this time. The order of messages is the order of the list, whatever their times.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At *MessageTime `json:"at,omitempty"`
+
 	// Audio A spoken answer. It is kept and not read.
 	Audio map[string]interface{} `json:"audio,omitempty"`
 
@@ -5137,6 +5173,12 @@ type MessageRole string
 // Example: I moved to Lisbon last week.
 type MessageText = string
 
+// MessageTime When the message was said, as RFC 3339 in the years 1970 to 2200, where it was not said when its turn was. What is
+// remembered of the message has this time. The order of messages is the order of the list, whatever their times.
+//
+// Example: 2026-01-31T08:00:00Z
+type MessageTime = time.Time
+
 // Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
 //
 // Example: {"source":"onboarding"}
@@ -5197,6 +5239,11 @@ type NextForgetting struct {
 	// Users The users of the page of whom something has faded by then.
 	Users []UserForgetting `json:"users"`
 }
+
+// Offset An offset from UTC.
+//
+// Example: +08:00
+type Offset = string
 
 // OpenObject An object with any fields.
 type OpenObject map[string]interface{}
@@ -6739,6 +6786,13 @@ type StoreDrift struct {
 
 // StoredMessage One utterance, as it is kept.
 type StoredMessage struct {
+	// At When the message was said, as RFC 3339 in the years 1970 to 2200, where it was not said when its turn was. What is
+	// remembered of the message has this time. The order of messages is the order of the list, whatever their times.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At *MessageTime `json:"at,omitempty"`
+
 	// Content What was said, as text.
 	//
 	// Example: I moved to Lisbon last week.
@@ -6787,6 +6841,11 @@ type Successes = int
 //
 // Example: ["health"]
 type Tags = []string
+
+// TimeZone The IANA name of a time zone.
+//
+// Example: Asia/Shanghai
+type TimeZone = string
 
 // Timestamp RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 // present. `since` (included) and `until` (excluded) bound when a memory was created.
@@ -7074,6 +7133,11 @@ type UndoReport struct {
 	Restored []Memory `json:"restored"`
 }
 
+// UsedZone The zone that is used - `time_zone`, else `last_offset`, else the setting `time.zone`.
+//
+// Example: Asia/Shanghai
+type UsedZone = string
+
 // UserForgetting What a run of forgetting forgets of a user.
 type UserForgetting struct {
 	// Active The user's active memories.
@@ -7109,6 +7173,11 @@ type UserHoldings struct {
 	// Example: 2310
 	Bytes int `json:"bytes"`
 
+	// LastOffset An offset from UTC.
+	//
+	// Example: +08:00
+	LastOffset *Offset `json:"last_offset,omitempty"`
+
 	// LastTurnAt When the newest turn was accepted; absent without turns.
 	//
 	// Example: 2026-01-31T08:00:00Z
@@ -7119,6 +7188,11 @@ type UserHoldings struct {
 	// Example: {"active":12}
 	Memories Counts `json:"memories"`
 
+	// TimeZone The IANA name of a time zone.
+	//
+	// Example: Asia/Shanghai
+	TimeZone *TimeZone `json:"time_zone,omitempty"`
+
 	// Turns Turns of every status.
 	//
 	// Example: 118
@@ -7128,6 +7202,11 @@ type UserHoldings struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+
+	// Zone The zone that is used - `time_zone`, else `last_offset`, else the setting `time.zone`.
+	//
+	// Example: Asia/Shanghai
+	Zone UsedZone `json:"zone"`
 }
 
 // UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
@@ -7144,6 +7223,14 @@ type UserPage struct {
 
 	// Users The page.
 	Users []UserSummary `json:"users"`
+}
+
+// UserRequest What is set of a user.
+type UserRequest struct {
+	// TimeZone The IANA name of the user's time zone; empty to choose none.
+	//
+	// Example: Asia/Shanghai
+	TimeZone string `json:"time_zone"`
 }
 
 // UserStats The user whom the request names, counted at once; absent without `user_id`.
@@ -7187,6 +7274,30 @@ type UserSummary struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+}
+
+// UserZone In which time zone the days of a user are. `time_zone` was chosen, and is absent if none was; `last_offset` is that of
+// the user's last turn whose time had an offset other than 0, and is absent without such a turn.
+type UserZone struct {
+	// LastOffset An offset from UTC.
+	//
+	// Example: +08:00
+	LastOffset *Offset `json:"last_offset,omitempty"`
+
+	// TimeZone The IANA name of a time zone.
+	//
+	// Example: Asia/Shanghai
+	TimeZone *TimeZone `json:"time_zone,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Zone The zone that is used - `time_zone`, else `last_offset`, else the setting `time.zone`.
+	//
+	// Example: Asia/Shanghai
+	Zone UsedZone `json:"zone"`
 }
 
 // Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
@@ -8448,6 +8559,9 @@ type RecordOutcomeJSONRequestBody = OutcomeRequest
 // AddTurnJSONRequestBody defines body for AddTurn for application/json ContentType.
 type AddTurnJSONRequestBody = TurnRequest
 
+// SetUserJSONRequestBody defines body for SetUser for application/json ContentType.
+type SetUserJSONRequestBody = UserRequest
+
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = WebhookRequest
 
@@ -9452,7 +9566,8 @@ type ClientInterface interface {
 
 	// ExportMemories Stream out what is kept of users
 	//
-	// NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), then a line for each memory in any
+	// NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user of whose time zone
+	// something is known (`time_zone`), then a line for each memory in any
 	// status with its history and relations, by user and from the oldest on. A relation is on the line of the later of its ends.
 	// What one line has no room for follows in lines that name the memory that they `continue`. Then come lines of what
 	// else is kept, kind by kind:
@@ -10276,6 +10391,30 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/users/{user_id} (the `GetUser` operationId).
 	GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetUserWithBody Set the time zone of a user
+	//
+	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
+	// name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+	// keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
+	// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/users/{user_id} (the `SetUser` operationId).
+	SetUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetUser Set the time zone of a user
+	//
+	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
+	// name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+	// keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
+	// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/users/{user_id} (the `SetUser` operationId).
+	SetUser(ctx context.Context, userID UserID, body SetUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetProfile Show what holds about a user, whatever is asked
 	//
@@ -11133,7 +11272,8 @@ func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, r
 
 // ExportMemories Stream out what is kept of users
 //
-// NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), then a line for each memory in any
+// NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user of whose time zone
+// something is known (`time_zone`), then a line for each memory in any
 // status with its history and relations, by user and from the oldest on. A relation is on the line of the later of its ends.
 // What one line has no room for follows in lines that name the memory that they `continue`. Then come lines of what
 // else is kept, kind by kind:
@@ -12688,6 +12828,50 @@ func (c *Client) EraseUser(ctx context.Context, userID UserID, reqEditors ...Req
 // Corresponds with GET /v1/users/{user_id} (the `GetUser` operationId).
 func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetUserRequest(c.Server, userID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetUserWithBody Set the time zone of a user
+//
+// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
+// name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+// keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
+// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/users/{user_id} (the `SetUser` operationId).
+func (c *Client) SetUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetUserRequestWithBody(c.Server, userID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetUser Set the time zone of a user
+//
+// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
+// name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+// keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
+// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/users/{user_id} (the `SetUser` operationId).
+func (c *Client) SetUser(ctx context.Context, userID UserID, body SetUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetUserRequest(c.Server, userID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -17896,6 +18080,53 @@ func NewGetUserRequest(server string, userID UserID) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewSetUserRequest calls the generic SetUser builder with application/json body
+func NewSetUserRequest(server string, userID UserID, body SetUserJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetUserRequestWithBody(server, userID, "application/json", bodyReader)
+}
+
+// NewSetUserRequestWithBody constructs an http.Request for the SetUser method, with any body, and a specified content type
+func NewSetUserRequestWithBody(server string, userID UserID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }

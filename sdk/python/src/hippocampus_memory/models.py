@@ -1063,6 +1063,7 @@ class ImportReport(Model):
 class ImportTallies(Model):
     """What became of what is no memory, for each kind that came."""
 
+    time_zones: ImportTally | None = None
     facts: ImportTally | None = None
     instructions: ImportTally | None = None
     instruction_versions: ImportTally | None = None
@@ -1590,6 +1591,14 @@ MessageRole = TypeAliasType(
 """Who speaks."""
 
 
+MessageTime = TypeAliasType("MessageTime", AwareDatetime)
+"""
+When the message was said, as RFC 3339 in the years 1970 to 2200, where it was not said when its turn was. What is
+remembered of the message has this time. The order of messages is the order of the list, whatever their times.
+
+"""
+
+
 Metadata = TypeAliasType("Metadata", dict[str, Any])
 """Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space."""
 
@@ -1626,6 +1635,10 @@ class NextForgetting(Model):
     """The users of the page of whom something has faded by then."""
 
     next_cursor: NextCursor | None = None
+
+
+Offset = TypeAliasType("Offset", str)
+"""An offset from UTC."""
 
 
 Pinned = TypeAliasType("Pinned", bool)
@@ -2387,6 +2400,7 @@ class StoredMessage(Model):
     name: str | None = None
     """The speaker's name."""
 
+    at: MessageTime | None = None
     raw: dict[str, Any] | None = None
     """The message as it was sent; absent if the other fields hold all of it."""
 
@@ -2403,6 +2417,10 @@ Successes = TypeAliasType("Successes", int)
 
 Tags = TypeAliasType("Tags", list[str])
 """Words of the writer's own."""
+
+
+TimeZone = TypeAliasType("TimeZone", str)
+"""The IANA name of a time zone."""
 
 
 Timestamp = TypeAliasType("Timestamp", AwareDatetime)
@@ -2527,6 +2545,10 @@ class UndoReport(Model):
     """Its sources that are active again."""
 
 
+UsedZone = TypeAliasType("UsedZone", str)
+"""The zone that is used - `time_zone`, else `last_offset`, else the setting `time.zone`."""
+
+
 class UserForgetting(Model):
     """What a run of forgetting forgets of a user."""
 
@@ -2547,6 +2569,9 @@ class UserHoldings(Model):
     """What is kept of a user."""
 
     user_id: UserID
+    time_zone: TimeZone | None = None
+    last_offset: Offset | None = None
+    zone: UsedZone
     memories: Counts
     bytes: int
     """The contents of the memories of every status, in UTF-8, as `quotas.bytes` counts them."""
@@ -2589,6 +2614,19 @@ class UserSummary(Model):
     last_at: Timestamp
     last_turn_at: AwareDatetime | None = None
     """When the newest turn of the user was accepted; absent without turns."""
+
+
+class UserZone(Model):
+    """
+    In which time zone the days of a user are. `time_zone` was chosen, and is absent if none was; `last_offset` is that of
+    the user's last turn whose time had an offset other than 0, and is absent without such a turn.
+
+    """
+
+    user_id: UserID
+    time_zone: TimeZone | None = None
+    last_offset: Offset | None = None
+    zone: UsedZone
 
 
 Verdict = TypeAliasType("Verdict", Literal["kept", "below_threshold", "duplicate", "merged", "echo", "invalid"] | str)

@@ -322,6 +322,9 @@ class ExportEnd(TypedDict):
     memories: int
     """Memories."""
 
+    time_zones: NotRequired[int]
+    """Users of whose time zone something is known."""
+
     facts: NotRequired[int]
     """Pieces of evidence."""
 
@@ -359,7 +362,7 @@ class ExportEnd(TypedDict):
 class ExportLine(TypedDict):
     """
     One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
-    one (continues, events), one of fact, instruction, instruction_version, skill, outcome, file, file_version,
+    one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
     conversation, turn and consolidation, the end, or an error that the export broke off with.
 
     """
@@ -371,6 +374,7 @@ class ExportLine(TypedDict):
     """Of the format: 2; 1 where it can hold memories alone."""
 
     exported_at: NotRequired[Timestamp]
+    time_zone: NotRequired[ExportedTimeZone]
     memory: NotRequired[ExportedMemory]
     continues: NotRequired[ExportContinuation]
     events: NotRequired[list[ExportedEvent]]
@@ -686,6 +690,14 @@ class ExportedSkill(TypedDict):
     memory_id: NotRequired[ID]
     first_at: Timestamp
     last_at: Timestamp
+
+
+class ExportedTimeZone(TypedDict):
+    """What is known of the time zone of a user."""
+
+    user_id: UserID
+    chosen: NotRequired[TimeZone]
+    last_offset: NotRequired[Offset]
 
 
 class ExportedTurn(TypedDict):
@@ -1407,6 +1419,7 @@ class Message(TypedDict):
     name: NotRequired[str]
     """The speaker's name, at most 256 bytes without control characters."""
 
+    at: NotRequired[MessageTime]
     refusal: NotRequired[str]
     """What the assistant said in place of an answer."""
 
@@ -1473,6 +1486,14 @@ have this limit. It may be null or absent in a message with `tool_calls`, `funct
 """
 
 
+MessageTime: TypeAlias = datetime | str
+"""
+When the message was said, as RFC 3339 in the years 1970 to 2200, where it was not said when its turn was. What is
+remembered of the message has this time. The order of messages is the order of the list, whatever their times.
+
+"""
+
+
 Metadata: TypeAlias = dict[str, Any]
 """Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space."""
 
@@ -1487,6 +1508,10 @@ MinImportance: TypeAlias = float
 
 MinSimilarity: TypeAlias = float
 """Only memories of at least this cosine to the query; 0 is no bound."""
+
+
+Offset: TypeAlias = str
+"""An offset from UTC."""
 
 
 OpenObject: TypeAlias = dict[str, Any]
@@ -1723,6 +1748,10 @@ Tags: TypeAlias = list[str]
 """Words of the writer's own."""
 
 
+TimeZone: TypeAlias = str
+"""The IANA name of a time zone."""
+
+
 Timestamp: TypeAlias = datetime | str
 """
 RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
@@ -1780,6 +1809,13 @@ class UpdateConversationQuery(TypedDict):
 
 UserID: TypeAlias = str
 """Whose it is. 1 to 256 bytes of UTF-8 without control characters."""
+
+
+class UserRequest(TypedDict):
+    """What is set of a user."""
+
+    time_zone: str
+    """The IANA name of the user's time zone; empty to choose none."""
 
 
 Verdict: TypeAlias = Literal["kept", "below_threshold", "duplicate", "merged", "echo", "invalid"] | str

@@ -1211,7 +1211,8 @@ export interface paths {
         };
         /**
          * Stream out what is kept of users
-         * @description NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), then a line for each memory in any
+         * @description NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user of whose time zone
+         *     something is known (`time_zone`), then a line for each memory in any
          *     status with its history and relations, by user and from the oldest on. A relation is on the line of the later of its ends.
          *     What one line has no room for follows in lines that name the memory that they `continue`. Then come lines of what
          *     else is kept, kind by kind:
@@ -1580,7 +1581,14 @@ export interface paths {
          * @description Counts and sizes. Every memory of the user is read for them. A user of whom there is nothing has zeros. Role read.
          */
         get: operations["getUser"];
-        put?: never;
+        /**
+         * Set the time zone of a user
+         * @description The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
+         *     name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+         *     keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
+         *     decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+         */
+        put: operations["setUser"];
         post?: never;
         /**
          * Erase a user
@@ -1828,6 +1836,23 @@ export interface components {
          */
         Timestamp: string;
         /**
+         * @description The IANA name of a time zone.
+         * @example Asia/Shanghai
+         */
+        TimeZone: string;
+        /**
+         * @description An offset from UTC.
+         * @example +08:00
+         */
+        Offset: string;
+        /**
+         * Format: date-time
+         * @description When the message was said, as RFC 3339 in the years 1970 to 2200, where it was not said when its turn was. What is
+         *     remembered of the message has this time. The order of messages is the order of the list, whatever their times.
+         * @example 2026-01-31T08:00:00Z
+         */
+        MessageTime: string;
+        /**
          * @description One statement, readable on its own, with at least one visible character.
          * @example Is allergic to peanuts.
          */
@@ -1959,6 +1984,7 @@ export interface components {
              * @example Ana
              */
             name?: string;
+            at?: components["schemas"]["MessageTime"];
             /**
              * @description What the assistant said in place of an answer.
              * @example I cannot help with that.
@@ -2046,6 +2072,7 @@ export interface components {
              * @example Ana
              */
             name?: string;
+            at?: components["schemas"]["MessageTime"];
             /** @description The message as it was sent; absent if the other fields hold all of it. */
             raw?: {
                 [key: string]: unknown;
@@ -3672,7 +3699,7 @@ export interface components {
         };
         /**
          * @description One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
-         *     one (continues, events), one of fact, instruction, instruction_version, skill, outcome, file, file_version,
+         *     one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
          *     conversation, turn and consolidation, the end, or an error that the export broke off with.
          */
         ExportLine: {
@@ -3687,6 +3714,7 @@ export interface components {
              */
             version?: number;
             exported_at?: components["schemas"]["Timestamp"];
+            time_zone?: components["schemas"]["ExportedTimeZone"];
             memory?: components["schemas"]["ExportedMemory"];
             continues?: components["schemas"]["ExportContinuation"];
             /** @description Its history, oldest first. */
@@ -3748,6 +3776,11 @@ export interface components {
              * @example 812
              */
             memories: number;
+            /**
+             * @description Users of whose time zone something is known.
+             * @example 3
+             */
+            time_zones?: number;
             /**
              * @description Pieces of evidence.
              * @example 40
@@ -3983,6 +4016,12 @@ export interface components {
             /** @description Of its text, SHA-256 in hexadecimal digits. */
             hash: string;
             memory_id: components["schemas"]["ID"];
+        };
+        /** @description What is known of the time zone of a user. */
+        ExportedTimeZone: {
+            user_id: components["schemas"]["UserID"];
+            chosen?: components["schemas"]["TimeZone"];
+            last_offset?: components["schemas"]["Offset"];
         };
         /** @description A content that a file of the memory tool had. */
         ExportedFileVersion: {
@@ -4220,9 +4259,35 @@ export interface components {
              */
             last_turn_at?: string;
         };
+        /**
+         * @description In which time zone the days of a user are. `time_zone` was chosen, and is absent if none was; `last_offset` is that of
+         *     the user's last turn whose time had an offset other than 0, and is absent without such a turn.
+         */
+        UserZone: {
+            user_id: components["schemas"]["UserID"];
+            time_zone?: components["schemas"]["TimeZone"];
+            last_offset?: components["schemas"]["Offset"];
+            zone: components["schemas"]["UsedZone"];
+        };
+        /**
+         * @description The zone that is used - `time_zone`, else `last_offset`, else the setting `time.zone`.
+         * @example Asia/Shanghai
+         */
+        UsedZone: string;
+        /** @description What is set of a user. */
+        UserRequest: {
+            /**
+             * @description The IANA name of the user's time zone; empty to choose none.
+             * @example Asia/Shanghai
+             */
+            time_zone: string;
+        };
         /** @description What is kept of a user. */
         UserHoldings: {
             user_id: components["schemas"]["UserID"];
+            time_zone?: components["schemas"]["TimeZone"];
+            last_offset?: components["schemas"]["Offset"];
+            zone: components["schemas"]["UsedZone"];
             memories: components["schemas"]["Counts"];
             /**
              * @description The contents of the memories of every status, in UTF-8, as `quotas.bytes` counts them.
@@ -4304,6 +4369,7 @@ export interface components {
         };
         /** @description What became of what is no memory, for each kind that came. */
         ImportTallies: {
+            time_zones?: components["schemas"]["ImportTally"];
             facts?: components["schemas"]["ImportTally"];
             instructions?: components["schemas"]["ImportTally"];
             instruction_versions?: components["schemas"]["ImportTally"];
@@ -9453,6 +9519,42 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserRequest"];
+            };
+        };
+        responses: {
+            /** @description The zone. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserZone"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
