@@ -126,7 +126,8 @@ func TestRoundTrip_OfOtherKindsIsExact(t *testing.T) {
 		`"outcomes":125,"skills":125,"time_zones":1}`) {
 		t.Errorf("the end is %s", one[strings.LastIndex(strings.TrimSpace(one), "\n"):])
 	}
-	wantTallies(t, "one of another app's", newFixture(t).importAll(one), exchange.Counts{exchange.TimeZones: 1, exchange.Facts: 125,
+	wantTallies(t, "one of another app's", newFixture(t).importAll(one), exchange.Counts{
+		exchange.TimeZones: 1, exchange.Facts: 125,
 		exchange.Skills: 125, exchange.Outcomes: 125,
 		exchange.Instructions: 3, exchange.Versions: 28}, nil)
 	// A text that lacks a line is not complete.

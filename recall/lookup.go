@@ -29,13 +29,15 @@ type loading struct {
 	err      error
 }
 
-// startLoading loads an owner's index, and applies the filter of the queries, in the
+// startLoading loads an owner's index in the owner's zone, and applies the filter of the queries, in the
 // background. Nothing cancels it but ctx: the reads are short, and cancelling one
 // would close its connection.
-func (s *Service) startLoading(ctx context.Context, queries []subquery, m *stages) *loading {
+func (s *Service) startLoading(
+	ctx context.Context, queries []subquery, home *time.Location, m *stages,
+) *loading {
 	q := queries[0].Query
 	cached, _ := s.indexes.Get(indexKey(q.Owner))
-	if cached != nil && !cached.isIn(q.home) {
+	if cached != nil && !cached.isIn(home) {
 		cached = nil
 	}
 	l := &loading{cached: cached, done: make(chan struct{})}
@@ -46,7 +48,7 @@ func (s *Service) startLoading(ctx context.Context, queries []subquery, m *stage
 		ctx := load.ctx
 		known := cached
 		if known == nil {
-			if known, l.err = s.cacheStored(ctx, q.Owner, q.home); l.err != nil {
+			if known, l.err = s.cacheStored(ctx, q.Owner, home); l.err != nil {
 				return
 			}
 			l.stored.Store(int64(len(known.docs)))

@@ -113,7 +113,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	defer func() { endSpan(whole, answer, err) }()
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
-	q, err = s.complete(ctx, q)
+	q, home, err := s.complete(ctx, q)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -122,7 +122,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	m := s.stages(q.Explain)
 	defer m.endLatest()
 	e := explainerOf(q, m)
-	loading := s.startLoading(ctx, queries, m)
+	loading := s.startLoading(ctx, queries, home, m)
 	route, vectors := s.routeAndEmbed(ctx, queries, m)
 	var degraded []string
 	if route.Degraded {
@@ -171,10 +171,10 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	return answer, err
 }
 
-// complete replaces the empty fields of a query that have a default.
-func (s *Service) complete(ctx context.Context, q Query) (_ Query, err error) {
-	if q.home, err = s.zoneOf(ctx, q.Owner); err != nil {
-		return q, err
+// complete replaces the empty fields of a query that have a default. home is the zone of the user.
+func (s *Service) complete(ctx context.Context, q Query) (_ Query, home *time.Location, err error) {
+	if home, err = s.zoneOf(ctx, q.Owner); err != nil {
+		return q, nil, err
 	}
 	if q.At.IsZero() {
 		q.At = s.now()
@@ -185,13 +185,13 @@ func (s *Service) complete(ctx context.Context, q Query) (_ Query, err error) {
 	if q.Weights == nil {
 		q.Weights = &s.set.Weights
 	}
-	q.Zone = cmp.Or(q.Zone, q.home)
+	q.Zone = cmp.Or(q.Zone, home)
 	q.DecayRate = cmp.Or(q.DecayRate, s.set.DecayRate)
 	q.Candidates = cmp.Or(q.Candidates, s.set.Candidates)
 	if after := q.AsOf.Add(time.Microsecond); !q.AsOf.IsZero() && (q.Until.IsZero() || after.Before(q.Until)) {
 		q.Until = after
 	}
-	return q, nil
+	return q, home, nil
 }
 
 // zoneOf returns the zone in which the days of a user are.

@@ -44,14 +44,14 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
 	q.Text, q.IncludeFormer = "", false
-	q, err := s.complete(ctx, q)
+	q, home, err := s.complete(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if q.Until.IsZero() {
 		q.Until = q.At.Add(time.Microsecond)
 	}
-	loaded := s.startLoading(ctx, []subquery{{Query: q}}, s.stages(false))
+	loaded := s.startLoading(ctx, []subquery{{Query: q}}, home, s.stages(false))
 	if err := loaded.wait(); err != nil {
 		return nil, err
 	}

@@ -85,8 +85,7 @@ func (s *Service) Show(ctx context.Context, owner memory.Owner) (z memory.UserZo
 	return z, s.zoneOf(z), err
 }
 
-// Choose sets the zone of a user by its name; "" makes the user one for whom none was chosen. The caller has checked the
-// name. KindConflict: the user is being erased.
+// Choose sets the zone of a user by its name, which the caller has checked; "" chooses none. KindConflict: the user is being erased.
 func (s *Service) Choose(ctx context.Context, owner memory.Owner, name string) (
 	z memory.UserZone, used *time.Location, err error,
 ) {

@@ -228,7 +228,8 @@ func (c *closure) answers() map[string]bool {
 		messages = append(messages, db.Document{ConversationID: t.conversationID, CreatedAt: time.UnixMicro(t.at).UTC()})
 	}
 	slices.SortFunc(messages, func(a, b db.Document) int {
-		return cmp.Or(cmp.Compare(a.ConversationID, b.ConversationID), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.ConversationID, b.ConversationID),
+			a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	answers := map[string]bool{}
 	var last db.Document // of the user
@@ -291,8 +292,8 @@ func (c *closure) derived(m memory.Memory) {
 	}
 }
 
-// turn identifies the turn of a message: all messages of one have the same conversation and time, unless they have times
-// of their own.
+// turn identifies the turn of a message: all messages of one have the same conversation and, unless they have times of
+// their own, the same time.
 type turn struct {
 	conversationID string
 	at             int64 // in microseconds

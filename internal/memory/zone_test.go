@@ -50,7 +50,9 @@ func TestCheckZone_RefusesWhatIsNoName(t *testing.T) {
 			t.Errorf("%q: %q", name, complaint)
 		}
 	}
-	for offset, valid := range map[string]bool{"+08:00": true, "-09:30": true, "": false, "Z": false, "8": false, "+25:00": false} {
+	for offset, valid := range map[string]bool{
+		"+08:00": true, "-09:30": true, "": false, "Z": false, "8": false, "+25:00": false,
+	} {
 		if complaint := CheckOffset(offset); (complaint == "") != valid {
 			t.Errorf("%q: %q", offset, complaint)
 		}

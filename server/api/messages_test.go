@@ -176,7 +176,8 @@ func TestTurns_RefuseHostileMessages(t *testing.T) {
 func TestTurns_MessagesHaveTheirOwnTimes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	f.talk("u", "c", `{"role":"user","content":"I moved.","at":"2025-03-01T22:30:00-08:00"}`, `{"role":"assistant","content":"Nice."}`)
+	f.talk("u", "c", `{"role":"user","content":"I moved.","at":"2025-03-01T22:30:00-08:00"}`,
+		`{"role":"assistant","content":"Nice."}`)
 	type events struct {
 		Events []struct {
 			Content string

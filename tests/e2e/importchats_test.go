@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// oldChats returns 500 turns within the year before an instant, each with the times of its messages in a zone, and the places
-// that they name by the month of the visit.
+// oldChats returns 500 turns within the year before an instant, each with the times of its messages in a zone, and the
+// places that they name by the month of the visit.
 func oldChats(end time.Time, zone *time.Location) (lines []string, places map[time.Month]string) {
 	names := strings.Fields("Bergen Cusco Dakar Esfahan Florence Granada Hanoi Izmir Jaipur Kyoto Lagos Merida")
 	places = map[time.Month]string{}
@@ -53,7 +53,8 @@ func TestImport_BringsAYearOfOldChats(t *testing.T) {
 	lines = append(lines, oldTurn("quilt", evening, "I finished the blue quilt tonight."))
 	s := start(t)
 	sh := s.shell(t)
-	if err := os.WriteFile(filepath.Join(sh.dir, "chats.ndjson"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+	file := strings.Join(lines, "\n") + "\n"
+	if err := os.WriteFile(filepath.Join(sh.dir, "chats.ndjson"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const command = "hippocampus import --from turns chats.ndjson"
