@@ -11,7 +11,7 @@ import (
 type UserZones interface {
 	// UserZone returns what is known of a user's zone; only its Owner is set if that is nothing.
 	UserZone(ctx context.Context, owner memory.Owner) (memory.UserZone, error)
-	// ExportUserZones pages through zones of which something is known, in (UserID) order, strictly after one; nil: from
+	// ExportUserZones pages through the zones that are not empty, in (UserID) order, strictly after one; nil: from
 	// the first.
 	ExportUserZones(ctx context.Context, of Extent, after *memory.UserZone) ([]memory.UserZone, error)
 }

@@ -72,7 +72,7 @@ func (i *importing) noteZone(e entry) {
 	}
 }
 
-// zoneOf returns the zone that the export states of a user; UTC if it states none.
+// zoneOf returns the zone that the export states of a user; UTC if it states no zone.
 func (i *importing) zoneOf(userID string) *time.Location {
 	if zone := i.zones[userID]; zone != nil {
 		return zone

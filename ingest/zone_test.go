@@ -11,7 +11,7 @@ import (
 )
 
 // A message is found by the day of its user, also after a change of it, and keeps it when the zone changes; the
-// models are told this day.
+// prompts to models state this day.
 func TestProcess_HasTheDayOfTheUser(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)

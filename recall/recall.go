@@ -61,7 +61,7 @@ type Query struct {
 	MinSimilarity  float64        // -1..1; 0: no minimum
 	MinConfidence  float64        // 0..1
 	At             time.Time      // clock of the ranking; zero: now
-	Zone           *time.Location // in which the times that the query names are read; nil: that of the user
+	Zone           *time.Location // in which the times that the query names are read; nil: the zone of the user
 	AsOf           time.Time      // recall what was current then: said by then, and not yet superseded; zero: now
 	IncludeFormer  bool           // also statements that were superseded; words of the query for the past set it
 	NoTouch        bool           // do not count an access

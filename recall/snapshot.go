@@ -159,7 +159,7 @@ func (s *Service) store(ctx context.Context, save saving) {
 	}
 }
 
-// stored returns the owner's stored index, or an empty index of revision 0 if there is none in this zone.
+// stored returns the owner's stored index, or an empty index of revision 0 if there is no index in this zone.
 func (s *Service) stored(ctx context.Context, owner memory.Owner, zone *time.Location) (*index, error) {
 	revision, data, err := s.records.Index(ctx, owner)
 	if err != nil || data == nil {

@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The days that texts name, and the times that a query names, are those of the user's zone, also after the zone has
+// The days that texts name, and the times that a query names, are days in the user's zone, also after the zone has
 // changed.
 func TestRecall_ReadsDaysInTheZoneOfTheUser(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The time of a turn, and that of a message with its own, are those of the user's zone.
+// The time of a turn, and of a message with its own time, is stated in the user's zone.
 func TestPrompt_StatesTimesInTheZoneOfTheTurn(t *testing.T) {
 	t.Parallel()
 	turn := said("Tomorrow I fly to Lisbon.", "Have a good flight!")

@@ -53,7 +53,7 @@ const (
 	knownBytes = 64
 )
 
-// New returns a service. otherwise is the zone of users of whom none is known; nil: UTC.
+// New returns a service. otherwise is the zone of users without one; nil: UTC.
 func New(records Records, otherwise *time.Location, now func() time.Time) *Service {
 	return &Service{
 		records: records, otherwise: cmp.Or(otherwise, time.UTC), now: now, known: cache.New[known](cacheBytes),
@@ -85,7 +85,8 @@ func (s *Service) Show(ctx context.Context, owner memory.Owner) (z memory.UserZo
 	return z, s.zoneOf(z), err
 }
 
-// Choose sets the zone of a user by its name, which the caller has checked; "" chooses none. KindConflict: the user is being erased.
+// Choose sets the zone of a user by its name, which the caller has checked; with "" the user has no chosen zone.
+// KindConflict: the user is being erased.
 func (s *Service) Choose(ctx context.Context, owner memory.Owner, name string) (
 	z memory.UserZone, used *time.Location, err error,
 ) {

@@ -63,21 +63,21 @@ type Turn struct {
 	WithdrawnAt time.Time // zero unless withdrawn
 }
 
-// SaidAt is when the message at an index was said, of which its memories are.
+// SaidAt is when the message at an index was said. Its memories have this time.
 func (t Turn) SaidAt(message int) time.Time { return cmp.Or(t.Messages[message].At, t.At) }
 
 // Local returns an instant in the Zone of the turn.
 func (t Turn) Local(at time.Time) time.Time { return at.In(cmp.Or(t.Zone, time.UTC)) }
 
-// Said returns the first and the last instant at which something of the turn was said.
+// Said returns the first and the last instant at which a message of the turn was said; At without messages.
 func (t Turn) Said() (first, last time.Time) {
 	first, last = t.At, t.At
 	for i := range t.Messages {
 		at := t.SaidAt(i)
-		if at.Before(first) {
+		if i == 0 || at.Before(first) {
 			first = at
 		}
-		if at.After(last) {
+		if i == 0 || at.After(last) {
 			last = at
 		}
 	}

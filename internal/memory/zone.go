@@ -9,11 +9,11 @@ import (
 // UserZone is what is known of a user's time zone.
 type UserZone struct {
 	Owner
-	Chosen string // an IANA name, such as Asia/Shanghai; empty: none was chosen
+	Chosen string // an IANA name, such as Asia/Shanghai; empty: no zone was chosen
 	Offset string // of the time of the user's last turn whose time had one, such as +08:00; empty: no turn had one
 }
 
-// Location returns the zone that was chosen, else that of the offset; nil if neither is known.
+// Location returns the chosen zone, else one with the offset; nil if neither is known.
 func (z UserZone) Location() *time.Location {
 	if z.Chosen != "" {
 		if zone, err := time.LoadLocation(z.Chosen); err == nil {

@@ -58,3 +58,26 @@ func TestCheckZone_RefusesWhatIsNoName(t *testing.T) {
 		}
 	}
 }
+
+func TestTurn_WasSaidWhenItsMessagesWere(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 2, 1, 6, 30, 0, 0, time.UTC)
+	early, late := at.Add(-time.Hour), at.Add(time.Hour)
+	for name, c := range map[string]struct {
+		messages    []time.Time
+		first, last time.Time
+	}{
+		"no message":        {nil, at, at},
+		"no own times":      {[]time.Time{{}, {}}, at, at},
+		"own times":         {[]time.Time{late, late}, late, late},
+		"some in any order": {[]time.Time{late, {}, early}, early, late},
+	} {
+		turn := Turn{At: at}
+		for _, own := range c.messages {
+			turn.Messages = append(turn.Messages, Message{At: own})
+		}
+		if first, last := turn.Said(); !first.Equal(c.first) || !last.Equal(c.last) {
+			t.Errorf("%s: said from %v to %v, want %v to %v", name, first, last, c.first, c.last)
+		}
+	}
+}

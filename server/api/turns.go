@@ -167,7 +167,7 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 	return accepted, nil
 }
 
-// offsetOf returns the offset of the time of a turn, else that of its last message whose time has one.
+// offsetOf returns the offset of a turn's time, else of the last time of a message that has an offset.
 func offsetOf(body turnRequest) string {
 	offset := memory.OffsetOf(body.At)
 	for i := len(body.Messages) - 1; i >= 0 && offset == ""; i-- {

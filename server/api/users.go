@@ -18,7 +18,7 @@ type UserLister interface {
 type ZoneKeeper interface {
 	// Show returns what is known of the zone of a user, and the zone that is used.
 	Show(ctx context.Context, owner memory.Owner) (z memory.UserZone, used *time.Location, err error)
-	// Choose sets the zone of a user by its name; "" makes the user one for whom none was chosen.
+	// Choose sets the zone of a user by its name; with "" the user has no chosen zone.
 	Choose(ctx context.Context, owner memory.Owner, name string) (z memory.UserZone, used *time.Location, err error)
 }
 

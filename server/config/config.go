@@ -245,7 +245,7 @@ type Projection struct {
 
 // Time sets how times in texts are read.
 type Time struct {
-	Zone string `koanf:"zone" default:"UTC" rule:"zone"` // of users of whom none is known
+	Zone string `koanf:"zone" default:"UTC" rule:"zone"` // of users without one
 }
 
 // Schedule sets when maintenance runs: cron expressions in UTC; empty: never.

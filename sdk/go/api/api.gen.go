@@ -2191,7 +2191,7 @@ type ExportEnd struct {
 	// Example: 12
 	Skills *int `json:"skills,omitempty"`
 
-	// TimeZones Users of whose time zone something is known.
+	// TimeZones Users whose time zone is known.
 	//
 	// Example: 3
 	TimeZones *int `json:"time_zones,omitempty"`
@@ -7227,7 +7227,7 @@ type UserPage struct {
 
 // UserRequest What is set of a user.
 type UserRequest struct {
-	// TimeZone The IANA name of the user's time zone; empty to choose none.
+	// TimeZone The IANA name of the user's time zone; empty for no chosen zone.
 	//
 	// Example: Asia/Shanghai
 	TimeZone string `json:"time_zone"`
@@ -7276,8 +7276,8 @@ type UserSummary struct {
 	UserID UserID `json:"user_id"`
 }
 
-// UserZone In which time zone the days of a user are. `time_zone` was chosen, and is absent if none was; `last_offset` is that of
-// the user's last turn whose time had an offset other than 0, and is absent without such a turn.
+// UserZone The time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
+// the offset of the user's last turn whose time had one other than 0, and absent without such a turn.
 type UserZone struct {
 	// LastOffset An offset from UTC.
 	//
@@ -9566,8 +9566,8 @@ type ClientInterface interface {
 
 	// ExportMemories Stream out what is kept of users
 	//
-	// NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user of whose time zone
-	// something is known (`time_zone`), then a line for each memory in any
+	// NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user whose time zone
+	// is known (`time_zone`), then a line for each memory in any
 	// status with its history and relations, by user and from the oldest on. A relation is on the line of the later of its ends.
 	// What one line has no room for follows in lines that name the memory that they `continue`. Then come lines of what
 	// else is kept, kind by kind:
@@ -10395,7 +10395,7 @@ type ClientInterface interface {
 	// SetUserWithBody Set the time zone of a user
 	//
 	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
-	// name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+	// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
 	// keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
 	// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
 	//
@@ -10407,7 +10407,7 @@ type ClientInterface interface {
 	// SetUser Set the time zone of a user
 	//
 	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
-	// name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+	// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
 	// keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
 	// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
 	//
@@ -11272,8 +11272,8 @@ func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, r
 
 // ExportMemories Stream out what is kept of users
 //
-// NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user of whose time zone
-// something is known (`time_zone`), then a line for each memory in any
+// NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user whose time zone
+// is known (`time_zone`), then a line for each memory in any
 // status with its history and relations, by user and from the oldest on. A relation is on the line of the later of its ends.
 // What one line has no room for follows in lines that name the memory that they `continue`. Then come lines of what
 // else is kept, kind by kind:
@@ -12841,7 +12841,7 @@ func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...Reque
 // SetUserWithBody Set the time zone of a user
 //
 // The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
-// name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
 // keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
 // decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
 //
@@ -12863,7 +12863,7 @@ func (c *Client) SetUserWithBody(ctx context.Context, userID UserID, contentType
 // SetUser Set the time zone of a user
 //
 // The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
-// name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
 // keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
 // decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
 //

@@ -2618,8 +2618,8 @@ class UserSummary(Model):
 
 class UserZone(Model):
     """
-    In which time zone the days of a user are. `time_zone` was chosen, and is absent if none was; `last_offset` is that of
-    the user's last turn whose time had an offset other than 0, and is absent without such a turn.
+    The time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
+    the offset of the user's last turn whose time had one other than 0, and absent without such a turn.
 
     """
 

@@ -323,7 +323,7 @@ class ExportEnd(TypedDict):
     """Memories."""
 
     time_zones: NotRequired[int]
-    """Users of whose time zone something is known."""
+    """Users whose time zone is known."""
 
     facts: NotRequired[int]
     """Pieces of evidence."""
@@ -1815,7 +1815,7 @@ class UserRequest(TypedDict):
     """What is set of a user."""
 
     time_zone: str
-    """The IANA name of the user's time zone; empty to choose none."""
+    """The IANA name of the user's time zone; empty for no chosen zone."""
 
 
 Verdict: TypeAlias = Literal["kept", "below_threshold", "duplicate", "merged", "echo", "invalid"] | str

@@ -1211,8 +1211,8 @@ export interface paths {
         };
         /**
          * Stream out what is kept of users
-         * @description NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user of whose time zone
-         *     something is known (`time_zone`), then a line for each memory in any
+         * @description NDJSON, one JSON object a line: a header (`format`, `version`, `exported_at`), a line for each user whose time zone
+         *     is known (`time_zone`), then a line for each memory in any
          *     status with its history and relations, by user and from the oldest on. A relation is on the line of the later of its ends.
          *     What one line has no room for follows in lines that name the memory that they `continue`. Then come lines of what
          *     else is kept, kind by kind:
@@ -1584,7 +1584,7 @@ export interface paths {
         /**
          * Set the time zone of a user
          * @description The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
-         *     name, in the day by which a message is found, and in what models are told. Messages that are remembered already
+         *     name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
          *     keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
          *     decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
          */
@@ -3777,7 +3777,7 @@ export interface components {
              */
             memories: number;
             /**
-             * @description Users of whose time zone something is known.
+             * @description Users whose time zone is known.
              * @example 3
              */
             time_zones?: number;
@@ -4260,8 +4260,8 @@ export interface components {
             last_turn_at?: string;
         };
         /**
-         * @description In which time zone the days of a user are. `time_zone` was chosen, and is absent if none was; `last_offset` is that of
-         *     the user's last turn whose time had an offset other than 0, and is absent without such a turn.
+         * @description The time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
+         *     the offset of the user's last turn whose time had one other than 0, and absent without such a turn.
          */
         UserZone: {
             user_id: components["schemas"]["UserID"];
@@ -4277,7 +4277,7 @@ export interface components {
         /** @description What is set of a user. */
         UserRequest: {
             /**
-             * @description The IANA name of the user's time zone; empty to choose none.
+             * @description The IANA name of the user's time zone; empty for no chosen zone.
              * @example Asia/Shanghai
              */
             time_zone: string;
