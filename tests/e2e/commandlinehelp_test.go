@@ -87,7 +87,8 @@ func (sh *shell) prepareExamples(s *server) {
 	named := strings.NewReplacer(memory[1], memory[1][:28]+"5a1fe2d9", `"eve"`, `"ada"`).Replace(exported)
 	for name, text := range map[string]string{
 		"named.ndjson": named, "key.txt": s.key,
-		"mem0.json": `{"results": [{"id": "1", "memory": "Likes jazz.", "user_id": "ada"}]}`,
+		"chats.ndjson": `{"messages": [{"role": "user", "content": "Hello.", "at": "2026-01-31T22:30:00-08:00"}]}`,
+		"mem0.json":    `{"results": [{"id": "1", "memory": "Likes jazz.", "user_id": "ada"}]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(sh.dir, name), []byte(text), 0o600); err != nil {
 			sh.t.Fatal(err)
