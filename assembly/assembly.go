@@ -33,19 +33,20 @@ var Parts = []Part{Instructions, Facts, Memories, Conversation}
 
 // Item is what a context holds whole or not at all.
 type Item struct {
-	ID        string    // in LeftOut
-	Group     Group     // of a memory
-	Role      string    // of an event, as a message: "user", "assistant" or "system"; else empty
-	Who       string    // of an event or a remembered message: its author
-	Asked     string    // of a remembered message: what another speaker asked just before; may be empty
-	Mark      string    // of an event: prefix of its message if the role does not say what it is
-	At        time.Time // of a memory: when it was said
-	Dated     bool      // of a memory: At is shown behind its text
-	Until     time.Time // of a former memory: when what superseded it was said; else zero
-	Repeats   recall.Repeats
-	Text      string
-	Statement string // only the first item with the same statement is included; empty: always included
-	HeldBy    string // statement of the event that holds the text of a remembered message; the event replaces the message
+	ID          string    // in LeftOut
+	Group       Group     // of a memory
+	Role        string    // of an event, as a message: "user", "assistant" or "system"; else empty
+	Who         string    // of an event or a remembered message: its author
+	Asked       string    // of a remembered message: what another speaker asked just before; may be empty
+	Mark        string    // of an event: prefix of its message if the role does not say what it is
+	At          time.Time // of a memory: when it was said
+	Dated       bool      // of a memory: At is shown behind its text
+	Until       time.Time // of a former memory: when what superseded it was said; else zero
+	Recollected bool      // of a memory: it had faded
+	Repeats     recall.Repeats
+	Text        string
+	Statement   string // only the first item with the same statement is included; empty: always included
+	HeldBy      string // statement of the event that holds the text of a remembered message; the event replaces the message
 
 	condensed []Item // the best memories, if it is a model's text that stands for them
 }

@@ -70,7 +70,8 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 // memoryItem is a memory as an item of a context with these events.
 func memoryItem(found recall.Recalled, events []session.Event) Item {
 	m := found.Memory
-	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt, Until: found.FormerUntil}
+	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt, Until: found.FormerUntil,
+		Recollected: found.Recollected}
 	if m.Type != memory.TypeMessage {
 		item.Statement = statement(m.ID, m.Content)
 		if memory.NameOf(m.Speaker) != "" && !strings.Contains(m.Content, m.Speaker) {
@@ -198,6 +199,7 @@ func (s Service) recallFacts(ctx context.Context, q recall.Query) (recall.Answer
 	return s.Recaller.Recall(ctx, recall.Query{
 		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, Zone: q.Zone, AsOf: q.AsOf,
 		Types: []memory.Type{memory.TypeFact}, Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
+		NoRecollection: true,
 	})
 }
 

@@ -83,27 +83,31 @@ type words struct {
 	until    string // with %s for a day
 	said     string // the same
 	repeated string // with %d for a number and %s for a day
+	faded    string // of a recollected memory
 	asked    string // with %s for a question
 }
 
 var (
 	english = words{
 		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)", said: " (%s)",
-		repeated: " (said %d times, last on %s)",
-		asked:    heading.English.Asked,
+		repeated: " (said %d times, last on %s)", faded: " (recalled from long ago)",
+		asked: heading.English.Asked,
 	}
 	chinese = words{
 		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）", said: "（%s）",
-		repeated: "（说过 %d 次，最近是 %s）",
-		asked:    heading.Chinese.Asked,
+		repeated: "（说过 %d 次，最近是 %s）", faded: "（想起来的旧事）",
+		asked: heading.Chinese.Asked,
 	}
 )
 
-// mark is what follows the text of an item: until when it was so, how often it was said, or when; "" for other items.
+// mark is what follows the text of an item: until when it was so, that it had faded, how often it was
+// said, or when; "" for other items.
 func (w words) mark(i Item) string {
 	switch {
 	case !i.Until.IsZero():
 		return fmt.Sprintf(w.until, i.Until.Format(time.DateOnly))
+	case i.Recollected:
+		return w.faded
 	case i.Repeats.Times > 0:
 		return fmt.Sprintf(w.repeated, i.Repeats.Times, i.Repeats.Last.Format(time.DateOnly))
 	case i.Dated:

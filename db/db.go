@@ -40,6 +40,7 @@ type Store interface {
 	Bounds
 	Activity
 	UserZones
+	Faded
 	Announcements
 	Webhooks
 	Recalls

@@ -137,6 +137,9 @@ func (l memoryLine) check(f *faults) {
 	f.note("memory.metadata", memory.CheckMetadata(compact(l.Metadata)))
 	oneOf(f, "memory.status", memory.Statuses, l.Status)
 	f.optionalID("memory.superseded_by", l.SupersededBy)
+	if l.Faded && l.Status != memory.Forgotten {
+		f.note("memory.faded", "is given, though the status is "+string(l.Status))
+	}
 	if l.SupersededBy != "" && l.Status != memory.Superseded {
 		f.note("memory.superseded_by", "is given, though the status is "+string(l.Status))
 	}

@@ -121,7 +121,7 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 	if why := report.Stopped + report.Warning; why != "" {
 		s.log.Warn("more has faded than one run forgets", zap.String("app", owner.AppID), zap.String("why", why))
 	}
-	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy(rule))
+	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy(rule), true)
 	return report, err
 }
 
@@ -131,11 +131,11 @@ type reason func(memory.Memory, *history.Change) (detail any, applies bool)
 
 // forget forgets active memories, some at a time, and returns the ids of those
 // that it has forgotten. It leaves out memories that have changed in the
-// meantime so that the reason does not apply.
+// meantime so that the reason does not apply. What has faded can be recollected.
 func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, cause string,
-	why reason) (forgotten []string, err error) {
+	why reason, faded bool) (forgotten []string, err error) {
 	for part := range slices.Chunk(ids, batch) {
-		done, err := s.forgetBatch(ctx, owner, part, cause, why)
+		done, err := s.forgetBatch(ctx, owner, part, cause, why, faded)
 		if err != nil {
 			return forgotten, err
 		}
@@ -146,7 +146,7 @@ func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, 
 }
 
 func (s *Service) forgetBatch(ctx context.Context, owner memory.Owner, ids []string, cause string,
-	why reason) (forgotten []string, err error) {
+	why reason, faded bool) (forgotten []string, err error) {
 	err = s.records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		forgotten = nil
 		memories, err := tx.Memories(ctx, ids)
@@ -159,7 +159,7 @@ func (s *Service) forgetBatch(ctx context.Context, owner memory.Owner, ids []str
 		changes := history.NewRecorder(tx, cause, s.now())
 		for _, m := range memories {
 			before := m
-			m.Status = memory.Forgotten
+			m.Status, m.Faded = memory.Forgotten, faded
 			detail, applies := why(before, history.Diff(before, m))
 			if before.Status != memory.Active || !applies {
 				continue

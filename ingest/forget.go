@@ -84,7 +84,7 @@ const plans = 3
 var errOutdated = memory.Errorf(memory.KindConflict, "what was read has changed at the same time: try again")
 
 func forget(m *memory.Memory) error {
-	m.Status, m.SupersededBy = memory.Forgotten, ""
+	m.Status, m.Faded, m.SupersededBy = memory.Forgotten, false, ""
 	return nil
 }
 
@@ -190,7 +190,7 @@ func (p *forgetting) forgetBatch(
 	}
 	for _, m := range batch {
 		switch {
-		case p.Scope == OfItem || m.Status == memory.Forgotten:
+		case p.Scope == OfItem || isGone(m):
 		case m.Type == memory.TypeMessage && p.turn != nil: // its messages are withdrawn
 		case m.Type == memory.TypeMessage:
 			sayings = append(sayings, sayingOf(m, m.ID, sentencesOf(m)))
@@ -237,11 +237,13 @@ func (p *forgetting) forgetBatch(
 func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, memory.EventKind, error) {
 	before := *m
 	switch {
-	case c.unasked && m.Status != memory.Active:
+	case c.unasked && m.Status != memory.Active && !(m.Faded && !c.onlyUnasks()):
 		m.Asked = ""
 		m.Embedding, m.EmbeddingModel = c.embedding, model
 		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 		return DoneShortened, memory.EventUpdated, nil
+	case m.Faded: // also if it states more: it is out of sight already
+		return DoneForgotten, memory.EventForgotten, forget(m)
 	case m.Status == memory.Forgotten, c.undo != nil && !c.undo(m):
 		return "", "", nil
 	case c.embedding != nil:

@@ -51,13 +51,15 @@ func (p *forgetting) plan(ctx context.Context) error {
 
 // find finds what states the same as the memories of the batch.
 func (p *forgetting) find(ctx context.Context) (err error) {
-	isForgotten := func(m memory.Memory) bool { return m.Status == memory.Forgotten }
-	roots := slices.DeleteFunc(slices.Clone(p.batch), isForgotten)
+	roots := slices.DeleteFunc(slices.Clone(p.batch), isGone)
 	if len(roots) == 0 {
 		return nil
 	}
 	docs, err := p.Records.Documents(ctx, p.owner)
 	if err != nil {
+		return err
+	}
+	if docs, err = p.withFaded(ctx, docs); err != nil {
 		return err
 	}
 	if p.turn == nil {
@@ -134,6 +136,25 @@ func (p *forgetting) withInactive(
 	}
 	return docs, nil
 }
+
+// withFaded adds the memories that have faded: they would come back when a recall finds them.
+func (p *forgetting) withFaded(ctx context.Context, docs []db.Document) ([]db.Document, error) {
+	faded, err := p.Records.Faded(ctx, p.owner)
+	if err != nil || len(faded) == 0 {
+		return docs, err
+	}
+	sources, err := p.Records.Sources(ctx, p.owner, memory.IDs(faded))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range faded {
+		docs = append(docs, documentOf(m, sources[m.ID]))
+	}
+	return docs, nil
+}
+
+// isGone reports whether a memory is forgotten and cannot come back by itself.
+func isGone(m memory.Memory) bool { return m.Status == memory.Forgotten && !m.Faded }
 
 func documentOf(m memory.Memory, sources []memory.Memory) db.Document {
 	return db.Document{

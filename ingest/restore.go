@@ -226,7 +226,7 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 				continue
 			}
 			done := DoneReverted
-			if before.Status == memory.Forgotten {
+			if before.Status == memory.Forgotten && m.Status != memory.Forgotten {
 				done = DoneRestored
 			}
 			effects[change.of] = append(effects[change.of], Effect{ID: m.ID, Type: m.Type, Done: done})
@@ -250,7 +250,7 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 		for i := range batch {
 			m := &batch[i]
 			before := *m
-			m.Status, m.SupersededBy = memory.Active, ""
+			m.Status, m.Faded, m.SupersededBy = memory.Active, false, ""
 			if err := r.store(ctx, changes, before, m); err != nil {
 				return err
 			}

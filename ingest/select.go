@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory/filter"
 )
 
-// Selection chooses memories of a user that are not forgotten. Empty fields do not restrict; at least one is given
+// Selection chooses memories of a user that are not forgotten, and what has faded. Empty fields do not restrict; at least one is given
 // besides the owner.
 type Selection struct {
 	Owner          memory.Owner
@@ -34,7 +34,7 @@ const MaxSelected = 500
 func (s *Service) ForgetSelected(ctx context.Context, sel Selection, how Forgetting) (done Selected, err error) {
 	f := db.MemoryFilter{
 		Owner: sel.Owner, ConversationID: sel.ConversationID, Where: sel.Where,
-		Statuses: []memory.Status{memory.Active, memory.Superseded, memory.Consolidated},
+		Statuses: memory.Statuses,
 	}
 	var turn memory.Turn
 	if sel.TurnID != "" {
@@ -52,7 +52,7 @@ func (s *Service) ForgetSelected(ctx context.Context, sel Selection, how Forgett
 		switch {
 		case err != nil:
 			return done, err
-		case sel.TurnID != "" && m.SourceTurnID != turn.ID:
+		case sel.TurnID != "" && m.SourceTurnID != turn.ID, isGone(m):
 		case m.Pinned:
 			done.Pinned = append(done.Pinned, m.ID)
 		default:
@@ -63,8 +63,8 @@ func (s *Service) ForgetSelected(ctx context.Context, sel Selection, how Forgett
 		}
 	}
 	done.Forgotten = s.ForgetAll(ctx, sel.Owner.AppID, ids[:min(len(ids), MaxSelected)], how)
-	isGone := func(e Edited) bool { return memory.IsKind(e.Err, memory.KindNotFound) }
-	done.Forgotten = slices.DeleteFunc(done.Forgotten, isGone)
+	wasPurged := func(e Edited) bool { return memory.IsKind(e.Err, memory.KindNotFound) }
+	done.Forgotten = slices.DeleteFunc(done.Forgotten, wasPurged)
 	return done, nil
 }
 

@@ -35,6 +35,7 @@ type Records interface {
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
 	Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error)
+	Faded(ctx context.Context, owner memory.Owner) ([]memory.Memory, error)
 }
 
 // Settings of the gate and of the work on turns; server/config states their

@@ -43,9 +43,9 @@ func (w *withdrawal) planMemories(ctx context.Context, touched []memory.Memory) 
 			return err
 		case isOthers:
 			stay = append(stay, m)
-		case m.Pinned && m.Status != memory.Forgotten:
+		case m.Pinned && !isGone(m):
 			w.pinned = append(w.pinned, m)
-		case m.Status != memory.Forgotten:
+		case !isGone(m):
 			w.gone, w.batch = append(w.gone, m), append(w.batch, m)
 		default:
 			w.gone = append(w.gone, m)

@@ -60,6 +60,7 @@ const (
 	stageRerank     = "rerank"
 	stageRank       = "rank"
 	stageHydrate    = "hydrate"
+	stageRecollect  = "recollect"
 )
 
 // explainer collects what the answer to a query omits. A nil explainer collects nothing.

@@ -9,6 +9,7 @@
 //	      -> rerank: the relevance of the best, by a model if there is one
 //	      -> rank: relevance, decay and importance
 //	      -> hydrate: rows from the database, cut at the limit
+//	      -> recollect: faded memories that have the query's words, if nothing active answers with confidence
 //	      -> touch: accesses, batched off the request path
 //
 // The database decides what exists: every hit is read back from it, and dropped
@@ -64,7 +65,8 @@ type Query struct {
 	Zone           *time.Location // in which the times that the query names are read; nil: the zone of the user
 	AsOf           time.Time      // recall what was current then: said by then, and not yet superseded; zero: now
 	IncludeFormer  bool           // also statements that were superseded; words of the query for the past set it
-	NoTouch        bool           // do not count an access
+	NoTouch        bool           // do not count an access, and recollect nothing for good
+	NoRecollection bool           // search no faded memories
 	NoRoute        bool           // search all domains
 	Mode           Mode           // empty: the configured one
 	Weights        *Weights       // nil: the configured ones
@@ -91,6 +93,7 @@ type Answer struct {
 type Recalled struct {
 	Memory      memory.Memory
 	FormerUntil time.Time // when what superseded it was said; zero: it is current, or that is not known
+	Recollected bool      // it had faded, and is active again unless the query counts no access
 	Repeats     Repeats
 
 	Similarity float64  // raw cosine to the query, -1..1; 0 if the embedder was unavailable

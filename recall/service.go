@@ -32,6 +32,7 @@ type Records interface {
 	// For queries about the past.
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
+	FadedRecords
 }
 
 // Searcher is the part of the vector store that recall uses. It may also be a
@@ -67,6 +68,7 @@ type Settings struct {
 
 	Calibration func(memory.Space) memory.Calibration // what similarities mean; nil: it is not known
 	Rerank      Rerank
+	Recollector Recollector // nil: faded memories are not searched
 	// OnStage is called at the end of each stage of a recall, perhaps by several goroutines. Nil: it is not called.
 	OnStage func(ctx context.Context, stage string, took time.Duration)
 
@@ -160,6 +162,13 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		return Answer{}, err
 	}
 	found.index.countRepeats(memories, found.scope.open)
+	if s.shouldRecollect(q, found.index, memories) {
+		recollected, err := s.recollect(m.next(ctx, stageRecollect), q, queries, vectors, found)
+		if err != nil {
+			return Answer{}, err
+		}
+		memories = withRecollected(recollected, memories, q.Limit)
+	}
 	if !q.NoTouch {
 		s.Touch(q.Owner, idsOf(memories), q.At)
 	}

@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"end turns":               endTurns,
 		"past turns":              pastTurns,
 		"candidates":              candidates,
+		"faded":                   faded,
 		"round trip":              roundTrip,
 		"limits":                  limits,
 		"rollback":                rollback,

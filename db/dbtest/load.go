@@ -32,7 +32,7 @@ func Load(t *testing.T, s db.Store, owners int) {
 			m := newMemory(owner, describe(i))
 			m.CreatedAt, m.AccessCount = after(i), i%2
 			if i%10 == 9 {
-				m.Status = memory.Forgotten
+				m.Status, m.Faded = memory.Forgotten, i%20 == 9
 			}
 			all, events = append(all, m), append(events, newEvent(m.ID, memory.EventCreated, m.CreatedAt))
 			if i > 0 {
@@ -76,6 +76,12 @@ func Exercise(t *testing.T, s db.Store) {
 	_, err = s.ListMemories(ctx, db.MemoryFilter{Owner: owner, Statuses: []memory.Status{memory.Forgotten}, Limit: 5})
 	must(t, err)
 	_, err = s.Users(ctx, db.UserFilter{AppID: owner.AppID, Prefix: "us", After: "user", Limit: 5})
+	must(t, err)
+	_, err = s.FadedWords(ctx, owner, 5)
+	must(t, err)
+	_, err = s.Faded(ctx, owner)
+	must(t, err)
+	_, err = s.Recollectable(ctx, owner, ids(list))
 	must(t, err)
 	_, err = s.UserHoldings(ctx, owner)
 	must(t, err)

@@ -148,6 +148,7 @@ func (m *model) update(t *rapid.T) {
 	changed := r.memory
 	changed.UpdatedAt = m.tick(t)
 	changed.Status = rapid.SampledFrom(memory.Statuses).Draw(t, "status")
+	changed.Faded = changed.Status == memory.Forgotten && rapid.Bool().Draw(t, "faded")
 	changed.Content = rapid.SampledFrom([]string{changed.Content, "other"}).Draw(t, "content")
 	changed.Asked = rapid.SampledFrom([]string{changed.Asked, ""}).Draw(t, "asked")
 	changed.Importance = rapid.Float64Range(0, 1).Draw(t, "importance")

@@ -96,6 +96,7 @@ type values struct {
 	Metadata     json.RawMessage `json:"metadata"`
 	Pinned       *bool           `json:"pinned"`
 	Status       *memory.Status  `json:"status"`
+	Faded        *bool           `json:"faded"`
 	SupersededBy *string         `json:"superseded_by"`
 }
 
@@ -148,6 +149,7 @@ func (v values) assign(m *memory.Memory) {
 	restore(&m.Tags, v.Tags)
 	restore(&m.Pinned, v.Pinned)
 	restore(&m.Status, v.Status)
+	restore(&m.Faded, v.Faded)
 	restore(&m.SupersededBy, v.SupersededBy)
 	if v.Metadata != nil {
 		m.Metadata = v.Metadata

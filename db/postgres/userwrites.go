@@ -31,7 +31,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 			memory_type = $9, domain = $10, tags = $11, importance_score = $12, metadata = $13, pinned = $14,
 			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = greatest(last_accessed_at,
 			$19),
-			lexemes = $20, embedding_model = $21, revision = $23, change = $25, asked = $26,
+			lexemes = $20, embedding_model = $21, revision = $23, change = $25, asked = $26, faded = $27,
 			vector_state = CASE WHEN revision = $23 THEN vector_state
 				WHEN $24 AND vector_claimed_until IS NULL THEN CASE WHEN $15 = 'active' THEN 'synced' ELSE 'absent' END
 				WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
@@ -48,7 +48,8 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
 		m.Status, textOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
-		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, takes, u.Change, m.Asked).Scan(&vectored)
+		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, takes, u.Change, m.Asked,
+		m.Faded).Scan(&vectored)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return notFound("memory", m.ID)
 	}
@@ -132,7 +133,8 @@ var (
 	intoMemories = into("agent_memories",
 		"id", "app_id", "user_id", "agent_id", "conversation_id", "source_turn_id", "speaker", "asked",
 		"content", "content_hash",
-		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "superseded_by",
+		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "faded",
+		"superseded_by",
 		"created_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model",
 		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims", "change")
 	intoEmbeddings = into("embeddings", "memory_id", "app_id", "user_id", "active", "model", "embedding")
@@ -142,8 +144,8 @@ func memoryRow(m *memory.Memory, p sqlstore.Projection, change int64) []any {
 	return []any{
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Speaker, m.Asked, m.Content,
 		rowcodec.ContentHash(m.Content),
-		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, textOrNull(m.SupersededBy),
-		m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
+		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, m.Faded,
+		textOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
 		p.State, 0, p.Due, p.Due, orNull(p.Claimed), p.Claims, change,
 	}
 }

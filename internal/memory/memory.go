@@ -42,6 +42,7 @@ type Memory struct {
 	Metadata       json.RawMessage // a JSON object of at most MaxMetadataBytes, or nil
 	Pinned         bool            // never forgotten by the schedule
 	Status         Status
+	Faded          bool   // it was forgotten because it has faded, and may come back by itself; see recall.Recollector
 	SupersededBy   string // id of the memory that replaced it; empty unless StatusSuperseded
 
 	CreatedAt      time.Time // UTC, microseconds; backdated by a write's `at`

@@ -30,6 +30,7 @@ type Memory struct {
 	Metadata       json.RawMessage `json:"metadata,omitempty"`
 	Pinned         bool            `json:"pinned"`
 	Status         memory.Status   `json:"status"`
+	Faded          bool            `json:"faded,omitempty"`
 	SupersededBy   string          `json:"superseded_by,omitempty"`
 	CreatedAt      time.Time       `json:"created_at"`
 	UpdatedAt      time.Time       `json:"updated_at"`
@@ -42,8 +43,9 @@ func MemoryOf(m memory.Memory) Memory {
 	w := Memory{
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, ConversationID: m.ConversationID, SourceTurnID: m.SourceTurnID,
 		Speaker: m.Speaker, Asked: m.Asked, Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: m.Tags,
-		Importance: m.Importance, Metadata: m.Metadata, Pinned: m.Pinned, Status: m.Status, SupersededBy: m.SupersededBy,
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
+		Importance: m.Importance, Metadata: m.Metadata, Pinned: m.Pinned, Status: m.Status, Faded: m.Faded,
+		SupersededBy: m.SupersededBy,
+		CreatedAt:    m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
 	}
 	if w.Tags == nil {
 		w.Tags = []string{}
@@ -57,8 +59,9 @@ func (w Memory) Memory(appID string) memory.Memory {
 		ID: w.ID, Owner: memory.Owner{AppID: appID, UserID: w.UserID}, AgentID: w.AgentID,
 		ConversationID: w.ConversationID, SourceTurnID: w.SourceTurnID, Speaker: w.Speaker, Asked: w.Asked,
 		Content: w.Content, Type: w.Type, Domain: w.Domain,
-		Importance: w.Importance, Metadata: w.Metadata, Pinned: w.Pinned, Status: w.Status, SupersededBy: w.SupersededBy,
-		CreatedAt: memory.Instant(w.CreatedAt), UpdatedAt: memory.Instant(w.UpdatedAt),
+		Importance: w.Importance, Metadata: w.Metadata, Pinned: w.Pinned, Status: w.Status, Faded: w.Faded,
+		SupersededBy: w.SupersededBy,
+		CreatedAt:    memory.Instant(w.CreatedAt), UpdatedAt: memory.Instant(w.UpdatedAt),
 		LastAccessedAt: memory.Instant(w.LastAccessedAt), AccessCount: w.AccessCount,
 	}
 	if len(w.Tags) > 0 {

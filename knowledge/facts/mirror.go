@@ -157,12 +157,12 @@ func (c *change) retire(ctx context.Context, old memory.Fact, replacement string
 	if err := c.save(ctx, &old); err != nil {
 		return err
 	}
-	m, ok, err := c.active(ctx, old.MemoryID)
+	m, ok, err := c.present(ctx, old.MemoryID)
 	if err != nil || !ok || m.ID == replacement || statesAnother(m.Metadata, old) {
 		return err
 	}
 	before, kind := m, memory.EventForgotten
-	m.Status = memory.Forgotten
+	m.Status, m.Faded = memory.Forgotten, false
 	if replacement != "" {
 		kind = memory.EventSuperseded
 		m.Status, m.SupersededBy = memory.Superseded, replacement
@@ -187,6 +187,15 @@ func (c *change) strengthen(ctx context.Context, f memory.Fact) error {
 	}
 	c.Note(m.ID, memory.EventUpdated, changedOrigin{changes, origin{f.ID}})
 	return c.Update(ctx, before, &m)
+}
+
+// present returns a memory of the user if it is still active, or has faded, so that it would come back.
+func (c *change) present(ctx context.Context, id string) (m memory.Memory, ok bool, err error) {
+	found, err := c.tx.Memories(ctx, []string{id})
+	if err != nil || len(found) == 0 || found[0].Status != memory.Active && !found[0].Faded {
+		return m, false, err
+	}
+	return found[0], true, nil
 }
 
 // active returns a memory of the user if it is still active.

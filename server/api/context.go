@@ -179,7 +179,8 @@ func (h contextHandlers) post(ctx context.Context, r *request, body contextReque
 	recalled := made.Recalled
 	recalled.Memories = made.Kept
 	if !ask.Query.NoTouch && !made.Profile { // count no access of memories that were left out or not asked for
-		kept := bodiesOf(made.Kept, func(m recall.Recalled) string { return m.Memory.ID })
+		recalled.Memories = h.Recaller.Recollect(ctx, ask.Query.Owner, recalled.Memories)
+		kept := bodiesOf(recalled.Memories, func(m recall.Recalled) string { return m.Memory.ID })
 		h.Recaller.Touch(ask.Query.Owner, kept, recalled.At)
 	}
 	return contextBody{

@@ -28,6 +28,9 @@ type Recaller interface {
 	Recall(ctx context.Context, q recall.Query) (recall.Answer, error)
 	// Standing returns what holds whatever is asked, without a query.
 	Standing(ctx context.Context, q recall.Query) ([]recall.Standing, error)
+	// Recollect makes those memories active again that were recollected with NoTouch, and returns all but those that
+	// were forgotten by a request in the meantime.
+	Recollect(ctx context.Context, owner memory.Owner, memories []recall.Recalled) []recall.Recalled
 	// Touch counts an access of memories that were recalled with NoTouch.
 	Touch(owner memory.Owner, ids []string, at time.Time)
 }
@@ -158,6 +161,7 @@ type whenBody struct {
 
 type recalledBody struct {
 	wire.Memory
+	Recollected bool      `json:"recollected,omitzero"`
 	FormerUntil time.Time `json:"former_until,omitzero"`
 	SaidTimes   int       `json:"said_times,omitzero"`
 	LastSaidAt  time.Time `json:"last_said_at,omitzero"`
@@ -227,7 +231,8 @@ func whenOf(spans []times.Span) (list []whenBody) {
 
 func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
-		Memory: wire.MemoryOf(m.Memory), FormerUntil: m.FormerUntil, SaidTimes: m.Repeats.Times, LastSaidAt: m.Repeats.Last,
+		Memory: wire.MemoryOf(m.Memory), Recollected: m.Recollected, FormerUntil: m.FormerUntil,
+		SaidTimes: m.Repeats.Times, LastSaidAt: m.Repeats.Last,
 		Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour, Speaker: m.Speaker, Date: m.Date,
 		When: m.When, Routed: m.Routed, Question: m.Question, Message: m.Message, Skill: m.Skill,
 		Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay, Score: m.Score,

@@ -26,6 +26,14 @@ func newDegraded() *prometheus.CounterVec {
 	return degraded
 }
 
+// newRecollections counts memories that had faded and are active again.
+func newRecollections() prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "hippocampus_recollections_total",
+		Help: "Memories that had faded and that a recall or context has made active again.",
+	})
+}
+
 // newStages measures the stages of recalls.
 func newStages() *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{

@@ -24,6 +24,7 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 		turns(w),
 		r.degraded,
 		r.stages,
+		r.recollections,
 		w.consolidations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "hippocampus_reembedding_remaining",

@@ -9,6 +9,7 @@ import (
 	"hippocampus/internal/tracing"
 	"hippocampus/recall"
 	"hippocampus/recall/calibration"
+	"hippocampus/recall/recollection"
 	"hippocampus/recall/related"
 	"hippocampus/reflection/compression"
 	"hippocampus/router"
@@ -18,14 +19,15 @@ import (
 
 // reading is what finds memories.
 type reading struct {
-	recall    *recall.Service
-	recaller  api.Recaller // recall, counted, and logged if the settings ask for it
-	degraded  *prometheus.CounterVec
-	stages    *prometheus.HistogramVec // of recalls
-	related   *related.Service
-	routes    *router.Fallback
-	condenser *compression.Condenser
-	injected  *proxy.Injections // texts that the OpenAI-compatible proxy may inject again
+	recall        *recall.Service
+	recaller      api.Recaller // recall, counted, and logged if the settings ask for it
+	degraded      *prometheus.CounterVec
+	stages        *prometheus.HistogramVec // of recalls
+	recollections prometheus.Counter
+	related       *related.Service
+	routes        *router.Fallback
+	condenser     *compression.Condenser
+	injected      *proxy.Injections // texts that the OpenAI-compatible proxy may inject again
 
 	calibrations *calibration.Service
 }
@@ -48,6 +50,13 @@ func openReading(b base, s *stores, m *models) *reading {
 	set.OnStage = func(ctx context.Context, stage string, took time.Duration) {
 		tracing.Observe(ctx, stages.WithLabelValues(stage), took.Seconds())
 	}
+	recollections := newRecollections()
+	if b.cfg.Recall.Recollect {
+		set.Recollector = &recollection.Service{
+			Records: s.record, Pusher: s.pusher, Embedder: s.embedder, Now: b.now,
+			OnDone: func(memories int) { recollections.Add(float64(memories)) },
+		}
+	}
 	service := recall.New(s.record, s.vectors, routes, s.embedder, touches, set, b.now, log)
 	b.life.run("indexes", service.Run)
 	var recaller api.Recaller = service
@@ -58,14 +67,15 @@ func openReading(b base, s *stores, m *models) *reading {
 	}
 	degraded := newDegraded()
 	return &reading{
-		recall:    service,
-		recaller:  observedRecaller{recaller, degraded},
-		degraded:  degraded,
-		stages:    stages,
-		related:   related.New(s.record, s.vectors, s.embedder, relatedSettings(b.cfg), b.now, b.log.Named("related")),
-		routes:    routes,
-		condenser: compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),
-		injected:  proxy.NewInjections(),
+		recall:        service,
+		recaller:      observedRecaller{recaller, degraded},
+		degraded:      degraded,
+		stages:        stages,
+		recollections: recollections,
+		related:       related.New(s.record, s.vectors, s.embedder, relatedSettings(b.cfg), b.now, b.log.Named("related")),
+		routes:        routes,
+		condenser:     compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),
+		injected:      proxy.NewInjections(),
 
 		calibrations: calibrations,
 	}

@@ -234,6 +234,7 @@ type Recall struct {
 	Timeout       time.Duration `koanf:"timeout" default:"10s" rule:"1ms..10m"` // of a whole recall
 	VectorTimeout time.Duration `koanf:"vector_timeout" default:"2s" rule:"1ms..1m"`
 	EmbedTimeout  time.Duration `koanf:"embed_timeout" default:"5s" rule:"1ms..1m"`
+	Recollect     bool          `koanf:"recollect" default:"true"` // search what has faded if nothing else fits
 	Log           bool          `koanf:"log" default:"false"`
 	LogKeep       time.Duration `koanf:"log_keep" default:"168h" rule:"1h..8760h"`
 }

@@ -582,6 +582,22 @@ func (store *crashingStore) Facts(
 	})
 }
 
+func (store *crashingStore) Faded(ctx context.Context, owner memory.Owner) ([]memory.Memory, error) {
+	return get(store.fuse, "Faded", func() ([]memory.Memory, error) {
+		return store.real.Faded(ctx, owner)
+	})
+}
+
+func (store *crashingStore) FadedWords(
+	ctx context.Context,
+	owner memory.Owner,
+	limit int,
+) ([]db.FadedWords, error) {
+	return get(store.fuse, "FadedWords", func() ([]db.FadedWords, error) {
+		return store.real.FadedWords(ctx, owner, limit)
+	})
+}
+
 func (store *crashingStore) FailTurn(
 	ctx context.Context,
 	turnID string,
@@ -984,6 +1000,16 @@ func (store *crashingStore) Recalled(
 ) (db.Recalled, error) {
 	return get(store.fuse, "Recalled", func() (db.Recalled, error) {
 		return store.real.Recalled(ctx, owner, whole, rest)
+	})
+}
+
+func (store *crashingStore) Recollectable(
+	ctx context.Context,
+	owner memory.Owner,
+	ids []string,
+) ([]memory.Memory, error) {
+	return get(store.fuse, "Recollectable", func() ([]memory.Memory, error) {
+		return store.real.Recollectable(ctx, owner, ids)
 	})
 }
 

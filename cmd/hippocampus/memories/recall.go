@@ -14,8 +14,9 @@ import (
 // Recalled is a memory with the parts of its score.
 type Recalled struct {
 	wire.Memory
-	SaidTimes  int       `json:"said_times"`
-	LastSaidAt time.Time `json:"last_said_at"`
+	SaidTimes   int       `json:"said_times"`
+	Recollected bool      `json:"recollected"`
+	LastSaidAt  time.Time `json:"last_said_at"`
 
 	Similarity float64  `json:"similarity"`
 	Lexical    float64  `json:"lexical"`
@@ -156,6 +157,9 @@ func PrintAnswer(s terminal.Screen, answer Answer, why bool) {
 		}
 		if m.Asked != "" {
 			kind += fmt.Sprintf(", asked %q", terminal.Truncate(terminal.Line(m.Asked), 60))
+		}
+		if m.Recollected {
+			kind += ", recollected"
 		}
 		if m.SaidTimes > 1 {
 			kind += fmt.Sprintf(", said %d times, last %s", m.SaidTimes, s.When(m.LastSaidAt))

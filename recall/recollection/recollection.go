@@ -1,0 +1,110 @@
+// Package recollection makes faded memories active again that a recall has found:
+//
+//	ids -> rows that are faded still -> active, with an event "restored" of the cause "recollected" each
+//	    -> outbox of the vector store
+package recollection
+
+import (
+	"context"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+	"hippocampus/vectorstore/projection"
+)
+
+// Cause is the cause of the events.
+const Cause = "recollected"
+
+// Records is what recollection needs of the database.
+type Records interface {
+	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
+	Recollectable(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)
+}
+
+// Service makes memories active again; recall.Recollector describes it.
+type Service struct {
+	Records  Records
+	Pusher   projection.Pusher
+	Embedder llm.Embedder
+	Now      func() time.Time
+	OnDone   func(memories int) // is called with how many became active; nil: it is not called
+}
+
+// Recollect implements recall.Recollector. Memories whose embedding is of another model than the one that serves are
+// embedded first.
+func (s *Service) Recollect(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error) {
+	by := llm.Serving(s.Embedder)
+	embeddings, err := s.embed(ctx, by, owner, ids)
+	if err != nil {
+		return nil, err
+	}
+	var active []memory.Memory
+	var changes *history.Recorder
+	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		active = nil
+		changes = history.NewRecorder(tx, Cause, s.Now())
+		found, err := tx.Memories(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, m := range found {
+			if m.Status == memory.Forgotten && m.Faded {
+				before := m
+				m.Status, m.Faded, m.LastAccessedAt = memory.Active, false, memory.Instant(s.Now())
+				if embedding := embeddings[m.ID]; embedding != nil {
+					m.Embedding, m.EmbeddingModel = embedding, by.Model()
+				}
+				changes.Note(m.ID, memory.EventRestored, history.Diff(before, m))
+				if err := changes.Update(ctx, before, &m); err != nil {
+					return err
+				}
+			}
+			if m.Status == memory.Active {
+				m.Embedding = nil
+				active = append(active, m)
+			}
+		}
+		return changes.Flush(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if done := changes.Changed(); len(done) > 0 {
+		s.Pusher.Push(ctx, done)
+		if s.OnDone != nil {
+			s.OnDone(len(done))
+		}
+	}
+	return active, nil
+}
+
+// embed embeds those of the memories that another model has embedded.
+func (s *Service) embed(ctx context.Context, by llm.Embedder, owner memory.Owner, ids []string) (
+	map[string][]float32, error,
+) {
+	found, err := s.Records.Recollectable(ctx, owner, ids)
+	if err != nil {
+		return nil, err
+	}
+	var others, texts []string
+	for _, m := range found {
+		if m.EmbeddingModel != by.Model() {
+			others, texts = append(others, m.ID), append(texts, m.EmbeddedText())
+		}
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
+	if err != nil {
+		return nil, err
+	}
+	embeddings := make(map[string][]float32, len(others))
+	for i, id := range others {
+		embeddings[id] = vectors[i]
+	}
+	return embeddings, nil
+}
