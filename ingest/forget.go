@@ -84,7 +84,8 @@ const plans = 3
 var errOutdated = memory.Errorf(memory.KindConflict, "what was read has changed at the same time: try again")
 
 func forget(m *memory.Memory) error {
-	m.Status, m.Faded, m.SupersededBy = memory.Forgotten, false, ""
+	m.Status, m.SupersededBy = memory.Forgotten, ""
+	m.Faded = false
 	return nil
 }
 

@@ -250,7 +250,8 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 		for i := range batch {
 			m := &batch[i]
 			before := *m
-			m.Status, m.Faded, m.SupersededBy = memory.Active, false, ""
+			m.Status, m.SupersededBy = memory.Active, ""
+			m.Faded = false
 			if err := r.store(ctx, changes, before, m); err != nil {
 				return err
 			}

@@ -49,7 +49,8 @@ func (s *Service) matchFaded(q Query, r searchResult, words []db.FadedWords) ([]
 		for lexeme := range strings.FieldsSeq(w.Lexemes) {
 			lengths[i]++
 			if place, wanted := places[lexeme]; wanted {
-				if of[place]++; of[place] == 1 {
+				of[place]++
+				if of[place] == 1 {
 					df[place]++
 				}
 			}
@@ -102,12 +103,12 @@ func namesAmong(names, active postings) postings {
 	return all
 }
 
-// recollectFor returns the faded memories that answer one query, best first, at most mostRecollected.
+// recollectFor returns the faded memories that answer one query with at least this confidence, by their words and by
+// their words and embeddings, best first, at most mostRecollected.
 func (s *Service) recollectFor(
-	ctx context.Context, q subquery, vector queryVector, r searchResult, words []db.FadedWords,
+	ctx context.Context, q subquery, vector queryVector, r searchResult, words []db.FadedWords, least float64,
 ) ([]Recalled, error) {
 	matches, fit := s.matchFaded(q.Query, r, words)
-	least := max(unsure, q.MinConfidence)
 	end := slices.IndexFunc(matches, func(m fadedMatch) bool {
 		fit.Closeness, fit.Coverage = neutralCloseness, m.coverage
 		return fit.confidence(1) < least
@@ -123,7 +124,8 @@ func (s *Service) recollectFor(
 		}
 		isUnsure := func(r Recalled) bool { return r.Confidence < least }
 		found = append(found, slices.DeleteFunc(hits, isUnsure)...)
-		if found, err = s.foldFaded(ctx, q.Owner, found); err != nil {
+		found, err = s.foldFaded(ctx, q.Owner, found)
+		if err != nil {
 			return nil, err
 		}
 		if len(found) >= mostRecollected {

@@ -33,7 +33,7 @@ var (
 // fixture is a service on real SQLite stores, whose parts a test can make unavailable.
 type fixture struct {
 	*Service
-	t       *testing.T
+	t       testing.TB
 	store   *sqlite.Store
 	vectors vectorstore.Store
 	routed  router.Route
@@ -72,7 +72,7 @@ func (f *fixture) Dim() int      { return hashed.Dim() }
 
 func (f *fixture) Route(context.Context, string) router.Route { return f.routed }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	f := &fixture{t: t, now: begin, routed: router.Route{Source: "test"}}
 	f.store = apptest.SQLite(t)

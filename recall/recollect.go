@@ -34,9 +34,12 @@ type Recollector interface {
 
 // Bounds of recollection.
 const (
-	// unsure is the confidence of the best memory of an answer below which the faded memories are searched, and
-	// which a faded memory needs. At 0.5 it is as probable that the query has an answer as that it is foreign.
-	unsure = 0.5
+	// sure is the confidence of the best memory of an answer below which the faded memories are searched.
+	sure = 0.8
+	// leastConfidence is what a faded memory needs: it is as probable that it answers the query as that the query is
+	// foreign. Also, it needs moreConfidence than the best memory of the answer.
+	leastConfidence = 0.5
+	moreConfidence  = 0.05
 	// mostFaded is how many faded memories are searched, those that were accessed last.
 	mostFaded = 2_000
 	// mostRecollected is how many memories one recall recollects.
@@ -50,13 +53,13 @@ func (s *Service) shouldRecollect(q Query, x *index, answered []Recalled) bool {
 	if s.set.Recollector == nil || q.NoRecollection || !q.AsOf.IsZero() || x.noneFaded.Load() {
 		return false
 	}
-	return !slices.ContainsFunc(answered, func(r Recalled) bool { return r.Confidence >= unsure })
+	return !slices.ContainsFunc(answered, func(r Recalled) bool { return r.Confidence >= sure })
 }
 
 // recollect returns the faded memories that answer a query, best first, and makes them active again unless
 // the query counts no access.
 func (s *Service) recollect(
-	ctx context.Context, q Query, queries []subquery, vectors []queryVector, found searchResult,
+	ctx context.Context, q Query, queries []subquery, vectors []queryVector, found searchResult, answered []Recalled,
 ) ([]Recalled, error) {
 	words, err := s.records.FadedWords(ctx, q.Owner, mostFaded)
 	if err != nil {
@@ -66,13 +69,17 @@ func (s *Service) recollect(
 		found.index.noneFaded.Store(true)
 		return nil, nil
 	}
+	least := max(leastConfidence, q.MinConfidence)
+	for _, r := range answered {
+		least = max(least, r.Confidence+moreConfidence)
+	}
 	var recollected []Recalled
 	for i := range queries {
 		sub := &queries[i]
 		if sub.wordsOnly { // the outline of a prompt
 			continue
 		}
-		hits, err := s.recollectFor(ctx, *sub, vectors[i], found, words)
+		hits, err := s.recollectFor(ctx, *sub, vectors[i], found, words, least)
 		if err != nil {
 			return nil, err
 		}

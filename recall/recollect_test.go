@@ -11,19 +11,12 @@ import (
 	"hippocampus/recall/recollection"
 )
 
-// unpushed is a pusher that leaves memories to the outbox.
-type unpushed struct{}
-
-func (unpushed) ClaimedUntil() time.Time                  { return time.Time{} }
-func (unpushed) PushNew(context.Context, []memory.Memory) {}
-func (unpushed) Push(context.Context, []string)           {}
-
 // newRecollecting returns a fixture whose recalls recollect. Ada has memories about other things.
-func newRecollecting(t *testing.T) *fixture {
+func newRecollecting(t testing.TB) *fixture {
 	t.Helper()
 	f := newFixture(t)
 	f.set.Recollector = &recollection.Service{
-		Records: f.store, Pusher: unpushed{}, Embedder: f, Now: func() time.Time { return f.now },
+		Records: f.store, Embedder: f, Now: func() time.Time { return f.now },
 	}
 	for _, content := range []string{"Likes green tea in the morning.", "Works as a nurse.", "Has two cats."} {
 		f.add(content, nil, true)
@@ -74,7 +67,7 @@ func TestRecollect_BringsBackWhatFaded(t *testing.T) {
 	if got := recollected(first); len(got) != 1 || got[0] != boat || first.Memories[0].Memory.ID != m.ID {
 		t.Fatalf("recollected %q at the top of %q", got, contents(first))
 	}
-	if r := first.Memories[0]; r.Confidence < unsure || r.Memory.Status != memory.Active || r.Memory.Faded {
+	if r := first.Memories[0]; r.Confidence < leastConfidence || r.Memory.Status != memory.Active || r.Memory.Faded {
 		t.Errorf("the recollected memory is %+v", r)
 	}
 	if got := f.row(m.ID); got.Status != memory.Active || got.Faded || !got.LastAccessedAt.Equal(f.now) {
@@ -164,7 +157,7 @@ func TestRecollect_LeavesAnAnswerWithConfidence(t *testing.T) {
 	f := newRecollecting(t)
 	f.addFaded(boat, nil)
 	f.add("Sailed the wooden boat across Balaton alone.", nil, true)
-	if got := f.recall(aboutTheBoat); len(recollected(got)) != 0 || got.Memories[0].Confidence < unsure {
+	if got := f.recall(aboutTheBoat); len(recollected(got)) != 0 || got.Memories[0].Confidence < sure {
 		t.Errorf("recollected %q, and the best is %+v", recollected(got), got.Memories[0])
 	}
 }

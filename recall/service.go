@@ -163,7 +163,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	}
 	found.index.countRepeats(memories, found.scope.open)
 	if s.shouldRecollect(q, found.index, memories) {
-		recollected, err := s.recollect(m.next(ctx, stageRecollect), q, queries, vectors, found)
+		recollected, err := s.recollect(m.next(ctx, stageRecollect), q, queries, vectors, found, memories)
 		if err != nil {
 			return Answer{}, err
 		}

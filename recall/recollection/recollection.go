@@ -1,7 +1,7 @@
 // Package recollection makes faded memories active again that a recall has found:
 //
 //	ids -> rows that are faded still -> active, with an event "restored" of the cause "recollected" each
-//	    -> outbox of the vector store
+//	    -> outbox of the vector store, which takes them from there: the recall does not wait for it
 package recollection
 
 import (
@@ -12,7 +12,6 @@ import (
 	"hippocampus/db/history"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/vectorstore/projection"
 )
 
 // Cause is the cause of the events.
@@ -27,7 +26,6 @@ type Records interface {
 // Service makes memories active again; recall.Recollector describes it.
 type Service struct {
 	Records  Records
-	Pusher   projection.Pusher
 	Embedder llm.Embedder
 	Now      func() time.Time
 	OnDone   func(memories int) // is called with how many became active; nil: it is not called
@@ -42,10 +40,10 @@ func (s *Service) Recollect(ctx context.Context, owner memory.Owner, ids []strin
 		return nil, err
 	}
 	var active []memory.Memory
-	var changes *history.Recorder
+	done := 0
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		active = nil
-		changes = history.NewRecorder(tx, Cause, s.Now())
+		changes := history.NewRecorder(tx, Cause, s.Now())
 		found, err := tx.Memories(ctx, ids)
 		if err != nil {
 			return err
@@ -53,7 +51,8 @@ func (s *Service) Recollect(ctx context.Context, owner memory.Owner, ids []strin
 		for _, m := range found {
 			if m.Status == memory.Forgotten && m.Faded {
 				before := m
-				m.Status, m.Faded, m.LastAccessedAt = memory.Active, false, memory.Instant(s.Now())
+				m.Status, m.Faded = memory.Active, false
+				m.LastAccessedAt = memory.Instant(s.Now())
 				if embedding := embeddings[m.ID]; embedding != nil {
 					m.Embedding, m.EmbeddingModel = embedding, by.Model()
 				}
@@ -67,16 +66,14 @@ func (s *Service) Recollect(ctx context.Context, owner memory.Owner, ids []strin
 				active = append(active, m)
 			}
 		}
+		done = len(changes.Changed())
 		return changes.Flush(ctx)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if done := changes.Changed(); len(done) > 0 {
-		s.Pusher.Push(ctx, done)
-		if s.OnDone != nil {
-			s.OnDone(len(done))
-		}
+	if done > 0 && s.OnDone != nil {
+		s.OnDone(done)
 	}
 	return active, nil
 }

@@ -53,7 +53,7 @@ func openReading(b base, s *stores, m *models) *reading {
 	recollections := newRecollections()
 	if b.cfg.Recall.Recollect {
 		set.Recollector = &recollection.Service{
-			Records: s.record, Pusher: s.pusher, Embedder: s.embedder, Now: b.now,
+			Records: s.record, Embedder: s.embedder, Now: b.now,
 			OnDone: func(memories int) { recollections.Add(float64(memories)) },
 		}
 	}

@@ -24,7 +24,8 @@ func valuesOf(m memory.Memory) values {
 	}
 	text, err := json.Marshal(map[string]any{
 		"content": m.Content, "importance": m.Importance, "domain": m.Domain, "type": m.Type, "tags": tags,
-		"metadata": metadata, "pinned": m.Pinned, "status": m.Status, "superseded_by": m.SupersededBy,
+		"metadata": metadata, "pinned": m.Pinned, "status": m.Status, "faded": m.Faded,
+		"superseded_by": m.SupersededBy,
 	})
 	if err != nil {
 		panic(err) // metadata that is no JSON cannot be stored
@@ -75,7 +76,7 @@ func replay(r db.Record) error {
 	if len(r.Events) == 0 || r.Events[0].Kind != memory.EventCreated {
 		return fmt.Errorf("memory %s has no created event before its others: %v", r.Memory.ID, kinds(r.Events))
 	}
-	v := values{"status": string(memory.Active), "superseded_by": ""}
+	v := values{"status": string(memory.Active), "faded": false, "superseded_by": ""}
 	purged := false
 	for i, e := range r.Events {
 		if purged || i > 0 && e.Kind == memory.EventCreated {

@@ -26,13 +26,30 @@ func newClient(url, key string) Client {
 
 // Do sends a body and returns that of the answer. Any status but 2xx is a *Refusal.
 func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	return c.send(ctx, method, path, "application/json", body)
+}
+
+// Import imports lines of an export.
+func (c Client) Import(ctx context.Context, lines []byte) error {
+	text, err := c.send(ctx, "POST", "/v1/import", "application/x-ndjson", lines)
+	if err != nil {
+		return err
+	}
+	var answer struct{ Failed int }
+	if err := json.Unmarshal(text, &answer); err != nil || answer.Failed > 0 {
+		return fmt.Errorf("import: %.500s: %w", text, err)
+	}
+	return nil
+}
+
+func (c Client) send(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.key)
 	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", contentType)
 	}
 	answer, err := c.connections.Do(request)
 	if err == nil && answer.Status/100 != 2 {
