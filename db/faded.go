@@ -9,8 +9,11 @@ import (
 // Faded reads the memories that the rule of retention forgot and that no request has forgotten since: see
 // memory.Memory.Faded.
 type Faded interface {
-	// FadedWords lists the words of a user's faded memories, the one that was accessed last first.
-	FadedWords(ctx context.Context, owner memory.Owner, limit int) ([]FadedWords, error)
+	// FadedWords reads the up to limit faded memories of a user that were accessed last. It returns how many these are
+	// and the words of those whose lexemes contain one of the parts, the one that was accessed last first. It may return
+	// others too.
+	FadedWords(ctx context.Context, owner memory.Owner, parts []string, limit int) (
+		found []FadedWords, all int, err error)
 	// Recollectable returns those of the ids that are faded memories of the user, in any order, without embeddings,
 	// except for messages from which a superseded memory was taken: what superseded it holds now.
 	Recollectable(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)

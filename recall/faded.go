@@ -10,6 +10,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// fadedWords are the words of the faded memories that have some of a query's, and how many faded memories there are.
+type fadedWords struct {
+	words []db.FadedWords
+	all   int
+}
+
 // fadedMatch is how well the words of a faded memory match a query.
 type fadedMatch struct {
 	id       string
@@ -23,7 +29,7 @@ type fadedMatch struct {
 //
 // N and df count active and faded memories. Names of the user do not count, as in wordingOf. The fit has
 // no coverage yet.
-func (s *Service) matchFaded(q Query, r searchResult, words []db.FadedWords) ([]fadedMatch, Fit) {
+func (s *Service) matchFaded(q Query, r searchResult, faded fadedWords) ([]fadedMatch, Fit) {
 	worded := wordingOf(q, r)
 	known := slices.Concat(idNames(q.Owner), worded.named)
 	var terms []string
@@ -32,6 +38,7 @@ func (s *Service) matchFaded(q Query, r searchResult, words []db.FadedWords) ([]
 			terms = append(terms, term)
 		}
 	}
+	words := faded.words
 	places := make(map[string]int, len(terms))
 	for i, term := range terms {
 		places[term] = i
@@ -42,7 +49,7 @@ func (s *Service) matchFaded(q Query, r searchResult, words []db.FadedWords) ([]
 	}
 	counts := make([]uint32, len(words)*len(terms)) // by memory and term
 	lengths := make([]int, len(words))
-	total := len(r.index.lexemes)
+	total := 0
 	df := make([]int, len(terms))
 	for i, w := range words {
 		of := counts[i*len(terms) : (i+1)*len(terms)]
@@ -60,7 +67,7 @@ func (s *Service) matchFaded(q Query, r searchResult, words []db.FadedWords) ([]
 		}
 		total += lengths[i]
 	}
-	n := len(r.index.docs) + len(words)
+	n := len(r.index.docs) + faded.all
 	fit := Fit{UnknownNames: unknownNames(namesAmong(names, r.postings), known, q.Text), Memories: n}
 	idfs, all := make([]float64, len(terms)), 0.0
 	for t, term := range terms {
@@ -70,7 +77,7 @@ func (s *Service) matchFaded(q Query, r searchResult, words []db.FadedWords) ([]
 	if all == 0 {
 		return nil, fit
 	}
-	average := float64(total) / float64(n)
+	average := float64(total+len(r.index.lexemes)) / float64(len(words)+len(r.index.docs))
 	var matches []fadedMatch
 	for i, w := range words {
 		m := fadedMatch{id: w.ID}
@@ -106,7 +113,7 @@ func namesAmong(names, active postings) postings {
 // recollectFor returns the faded memories that answer one query with at least this confidence, by their words and by
 // their words and embeddings, best first, at most mostRecollected.
 func (s *Service) recollectFor(
-	ctx context.Context, q subquery, vector queryVector, r searchResult, words []db.FadedWords, least float64,
+	ctx context.Context, q subquery, vector queryVector, r searchResult, words fadedWords, least float64,
 ) ([]Recalled, error) {
 	matches, fit := s.matchFaded(q.Query, r, words)
 	end := slices.IndexFunc(matches, func(m fadedMatch) bool {

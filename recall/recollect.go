@@ -21,7 +21,8 @@ import (
 
 // FadedRecords is the part of the database that recollection reads; see db.Faded.
 type FadedRecords interface {
-	FadedWords(ctx context.Context, owner memory.Owner, limit int) ([]db.FadedWords, error)
+	FadedWords(ctx context.Context, owner memory.Owner, parts []string, limit int) (
+		found []db.FadedWords, all int, err error)
 	Recollectable(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)
 }
 
@@ -61,12 +62,14 @@ func (s *Service) shouldRecollect(q Query, x *index, answered []Recalled) bool {
 func (s *Service) recollect(
 	ctx context.Context, q Query, queries []subquery, vectors []queryVector, found searchResult, answered []Recalled,
 ) ([]Recalled, error) {
-	words, err := s.records.FadedWords(ctx, q.Owner, mostFaded)
+	words, all, err := s.records.FadedWords(ctx, q.Owner, wantedLexemes(queries), mostFaded)
 	if err != nil {
 		return nil, err
 	}
-	if len(words) == 0 {
+	if all == 0 {
 		found.index.noneFaded.Store(true)
+	}
+	if len(words) == 0 {
 		return nil, nil
 	}
 	least := max(leastConfidence, q.MinConfidence)
@@ -79,7 +82,7 @@ func (s *Service) recollect(
 		if sub.wordsOnly { // the outline of a prompt
 			continue
 		}
-		hits, err := s.recollectFor(ctx, *sub, vectors[i], found, words, least)
+		hits, err := s.recollectFor(ctx, *sub, vectors[i], found, fadedWords{words, all}, least)
 		if err != nil {
 			return nil, err
 		}

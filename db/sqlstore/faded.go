@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"strings"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -10,11 +11,40 @@ import (
 const fadedOf = ` FROM agent_memories{| INDEXED BY agent_memories_faded}
 	WHERE app_id = $1 AND user_id = $2 AND faded AND {|+}status = 'forgotten'`
 
-func (s *Store) FadedWords(ctx context.Context, owner memory.Owner, limit int) ([]db.FadedWords, error) {
-	found, err := collect(ctx, s.conn, func(w *db.FadedWords) []any { return []any{&w.ID, &w.Lexemes} },
-		`SELECT id, lexemes`+fadedOf+` ORDER BY last_accessed_at DESC, id DESC LIMIT $3`,
-		owner.AppID, owner.UserID, limit)
-	return found, s.fault(err, "read the words of what has faded")
+// maxParts is how many parts of words a statement looks for. With more, which only long queries have, it reads all.
+const maxParts = 24
+
+func (s *Store) FadedWords(ctx context.Context, owner memory.Owner, parts []string, limit int) (
+	found []db.FadedWords, all int, err error,
+) {
+	has := Conditions{Args: []any{owner.AppID, owner.UserID, limit}}
+	if len(parts) <= maxParts {
+		for _, part := range parts {
+			has.Add(`{strpos|instr}(lexemes, ?) > 0`, part)
+		}
+	}
+	some := `true`
+	if len(has.Terms) > 0 {
+		some = strings.Join(has.Terms, ` OR `)
+	}
+	type row struct {
+		words db.FadedWords
+		all   int
+	}
+	rows, err := collect(ctx, s.conn, func(r *row) []any { return []any{&r.all, &r.words.ID, &r.words.Lexemes} }, `
+		WITH latest AS (SELECT id, lexemes, last_accessed_at`+fadedOf+`
+			ORDER BY last_accessed_at DESC, id DESC LIMIT $3)
+		SELECT number.n, coalesce({words.id::text|words.id}, ''), coalesce(lexemes, '')
+		FROM (SELECT count(*) AS n FROM (SELECT 1`+fadedOf+` LIMIT $3) AS counted) AS number
+			LEFT JOIN (SELECT * FROM latest WHERE `+some+`) AS words ON true
+		ORDER BY last_accessed_at DESC, words.id DESC`, has.Args...)
+	for _, r := range rows {
+		all = r.all
+		if r.words.ID != "" {
+			found = append(found, r.words)
+		}
+	}
+	return found, all, s.fault(err, "read the words of what has faded")
 }
 
 func (s *Store) Faded(ctx context.Context, owner memory.Owner) ([]memory.Memory, error) {
