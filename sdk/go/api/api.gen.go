@@ -411,6 +411,7 @@ const (
 	RecallStageStageHydrate    RecallStageStage = "hydrate"
 	RecallStageStageLoad       RecallStageStage = "load"
 	RecallStageStageRank       RecallStageStage = "rank"
+	RecallStageStageRecollect  RecallStageStage = "recollect"
 	RecallStageStageRerank     RecallStageStage = "rerank"
 	RecallStageStageRoute      RecallStageStage = "route"
 	RecallStageStageSearch     RecallStageStage = "search"
@@ -929,6 +930,13 @@ type ChangedMemory struct {
 
 	// Facts Facts that left their timelines or are back on them, since a memory of them was forgotten or restored.
 	Facts FactEffects `json:"facts"`
+
+	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+	// it is purged. Left out unless true.
+	//
+	//
+	// Example: true
+	Faded *Faded `json:"faded,omitempty"`
 
 	// ID A UUIDv7 in lower case.
 	//
@@ -2779,6 +2787,13 @@ type ExportedMemory struct {
 	// Example: text-embedding-v4
 	EmbeddingModel *string `json:"embedding_model,omitempty"`
 
+	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+	// it is purged. Left out unless true.
+	//
+	//
+	// Example: true
+	Faded *Faded `json:"faded,omitempty"`
+
 	// ID A UUIDv7 in lower case.
 	//
 	// Example: 0198c0de-0000-7000-8000-000000000001
@@ -3414,6 +3429,12 @@ type FactState string
 //
 // Example: Lisbon
 type FactValue = interface{}
+
+// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+// it is purged. Left out unless true.
+//
+// Example: true
+type Faded = bool
 
 // FadedByType How many of the faded memories have each type; other types are left out.
 //
@@ -4441,6 +4462,13 @@ type Memory struct {
 	//
 	// Example: user_preferences
 	Domain Domain `json:"domain"`
+
+	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+	// it is purged. Left out unless true.
+	//
+	//
+	// Example: true
+	Faded *Faded `json:"faded,omitempty"`
 
 	// ID A UUIDv7 in lower case.
 	//
@@ -5903,6 +5931,13 @@ type RecalledMemory struct {
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
 
+	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+	// it is purged. Left out unless true.
+	//
+	//
+	// Example: true
+	Faded *Faded `json:"faded,omitempty"`
+
 	// FormerUntil When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
 	// statements all are.
 	//
@@ -5959,6 +5994,13 @@ type RecalledMemory struct {
 	//
 	// Example: 0
 	Question float64 `json:"question"`
+
+	// Recollected Whether it had faded and came back for this query. It is active again, unless the request has `touch: false`.
+	// Recollected memories precede the others, which fit the query less. Left out unless true.
+	//
+	//
+	// Example: true
+	Recollected *bool `json:"recollected,omitempty"`
 
 	// Relevance Similarity, lexical and what was added and lowered, fused, as a share of the best candidate's, cubed; 0 to 1.
 	//
@@ -7705,6 +7747,13 @@ type WrittenMemory struct {
 	//
 	// Example: user_preferences
 	Domain Domain `json:"domain"`
+
+	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+	// it is purged. Left out unless true.
+	//
+	//
+	// Example: true
+	Faded *Faded `json:"faded,omitempty"`
 
 	// ID A UUIDv7 in lower case.
 	//

@@ -185,6 +185,7 @@ class ChangedMemory(Model):
     metadata: Metadata | None = None
     pinned: Pinned
     status: MemoryStatus
+    faded: Faded | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
     updated_at: Timestamp
@@ -811,6 +812,14 @@ no space), which is how it is compared and answered.
 """
 
 
+Faded = TypeAliasType("Faded", bool)
+"""
+Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+it is purged. Left out unless true.
+
+"""
+
+
 FadedByType = TypeAliasType("FadedByType", dict[str, int])
 """How many of the faded memories have each type; other types are left out."""
 
@@ -1350,6 +1359,7 @@ class Memory(Model):
     metadata: Metadata | None = None
     pinned: Pinned
     status: MemoryStatus
+    faded: Faded | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
     updated_at: Timestamp
@@ -1890,7 +1900,10 @@ class RecallPage(Model):
 class RecallStage(Model):
     """How long a stage of a recall took."""
 
-    stage: Literal["route", "embed", "load", "search", "candidates", "fuse", "rerank", "rank", "hydrate"] | str
+    stage: (
+        Literal["route", "embed", "load", "search", "candidates", "fuse", "rerank", "rank", "hydrate", "recollect"]
+        | str
+    )
     """Its name."""
 
     start_ms: float
@@ -1918,7 +1931,15 @@ class RecalledMemory(Model):
     metadata: Metadata | None = None
     pinned: Pinned | None = None
     status: MemoryStatus | None = None
+    faded: Faded | None = None
     superseded_by: ID | None = None
+    recollected: bool | None = None
+    """
+    Whether it had faded and came back for this query. It is active again, unless the request has `touch: false`.
+    Recollected memories precede the others, which fit the query less. Left out unless true.
+
+    """
+
     former_until: AwareDatetime | None = None
     """
     When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
@@ -2808,6 +2829,7 @@ class WrittenMemory(Model):
     metadata: Metadata | None = None
     pinned: Pinned
     status: MemoryStatus
+    faded: Faded | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
     updated_at: Timestamp

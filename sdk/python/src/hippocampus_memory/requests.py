@@ -592,6 +592,7 @@ class ExportedMemory(TypedDict):
     metadata: NotRequired[Metadata]
     pinned: Pinned
     status: MemoryStatus
+    faded: NotRequired[Faded]
     superseded_by: NotRequired[ID]
     created_at: Timestamp
     updated_at: Timestamp
@@ -790,6 +791,14 @@ FactValue: TypeAlias = Any
 """
 Any JSON value, null too, of at most 4,096 bytes in its canonical form (sorted keys, numbers in their shortest form,
 no space), which is how it is compared and answered.
+
+"""
+
+
+Faded: TypeAlias = bool
+"""
+Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+it is purged. Left out unless true.
 
 """
 

@@ -1936,6 +1936,12 @@ export interface components {
          */
         Pinned: boolean;
         /**
+         * @description Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
+         *     it is purged. Left out unless true.
+         * @example true
+         */
+        Faded: boolean;
+        /**
          * @description Where a memory stands; only active ones are recalled.
          * @example active
          * @enum {string}
@@ -3335,6 +3341,7 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             pinned: components["schemas"]["Pinned"];
             status: components["schemas"]["MemoryStatus"];
+            faded?: components["schemas"]["Faded"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -3499,6 +3506,7 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             pinned: components["schemas"]["Pinned"];
             status: components["schemas"]["MemoryStatus"];
+            faded?: components["schemas"]["Faded"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -3530,6 +3538,7 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             pinned: components["schemas"]["Pinned"];
             status: components["schemas"]["MemoryStatus"];
+            faded?: components["schemas"]["Faded"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -3854,6 +3863,7 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             pinned: components["schemas"]["Pinned"];
             status: components["schemas"]["MemoryStatus"];
+            faded?: components["schemas"]["Faded"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -4411,7 +4421,14 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             pinned?: components["schemas"]["Pinned"];
             status?: components["schemas"]["MemoryStatus"];
+            faded?: components["schemas"]["Faded"];
             superseded_by?: components["schemas"]["ID"];
+            /**
+             * @description Whether it had faded and came back for this query. It is active again, unless the request has `touch: false`.
+             *     Recollected memories precede the others, which fit the query less. Left out unless true.
+             * @example true
+             */
+            recollected?: boolean;
             /**
              * Format: date-time
              * @description When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
@@ -4921,7 +4938,7 @@ export interface components {
              * @example search
              * @enum {string}
              */
-            stage: "route" | "embed" | "load" | "search" | "candidates" | "fuse" | "rerank" | "rank" | "hydrate";
+            stage: "route" | "embed" | "load" | "search" | "candidates" | "fuse" | "rerank" | "rank" | "hydrate" | "recollect";
             /**
              * @description Milliseconds since the beginning of the recall.
              * @example 0.4
