@@ -46,7 +46,7 @@ type Item struct {
 	Repeats     recall.Repeats
 	Text        string
 	Statement   string // only the first item with the same statement is included; empty: always included
-	HeldBy      string // statement of the event that holds the text of a remembered message; the event replaces the message
+	HeldBy      string // statement of the event that holds the text of a remembered message, and replaces it
 
 	condensed []Item // the best memories, if it is a model's text that stands for them
 }

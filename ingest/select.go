@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory/filter"
 )
 
-// Selection chooses memories of a user that are not forgotten, and what has faded. Empty fields do not restrict; at least one is given
-// besides the owner.
+// Selection chooses memories of a user that are not forgotten, and what has faded. Empty fields do not restrict; at
+// least one is given besides the owner.
 type Selection struct {
 	Owner          memory.Owner
 	TurnID         string // of the server or of the client: memories that were made from the turn

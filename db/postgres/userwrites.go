@@ -145,7 +145,8 @@ func memoryRow(m *memory.Memory, p sqlstore.Projection, change int64) []any {
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Speaker, m.Asked, m.Content,
 		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, m.Faded,
-		textOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
+		textOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt, m.AccessCount, m.Lexemes,
+		m.Revision, m.EmbeddingModel,
 		p.State, 0, p.Due, p.Due, orNull(p.Claimed), p.Claims, change,
 	}
 }

@@ -96,15 +96,16 @@ func (u *userTx) insert(
 			memory_type, domain, tags, importance_score, metadata, pinned, status, faded, superseded_by,
 			created_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
 			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims, change)
-		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?,
-		?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, 0,
+		?, ?, ?, ?, ?)`,
 		memories, func(m memory.Memory) []any {
 			p := project(m)
 			return []any{
 				m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, m.SourceTurnID, m.Speaker, m.Asked, m.Content,
 				rowcodec.ContentHash(m.Content),
 				m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned, m.Status, m.Faded,
-				m.SupersededBy, moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount, m.Lexemes, m.Revision,
+				m.SupersededBy, moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt), m.AccessCount, m.Lexemes,
+				m.Revision,
 				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
 				p.State, moment(p.Due), moment(p.Due), instant(p.Claimed), p.Claims, u.Change,
 			}
