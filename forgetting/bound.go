@@ -61,7 +61,7 @@ func (s *Service) Trim(ctx context.Context, owner memory.Owner) (forgotten int, 
 		if err != nil {
 			return 0, err
 		}
-		ids, err := s.forget(ctx, owner, surplus, byBound, s.overBound(rule), false)
+		ids, err := s.forget(ctx, owner, surplus, byBound, s.overBound(rule), nil)
 		forgotten = len(ids)
 		if err != nil {
 			return forgotten, err

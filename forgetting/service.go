@@ -121,7 +121,9 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 	if why := report.Stopped + report.Warning; why != "" {
 		s.log.Warn("more has faded than one run forgets", zap.String("app", owner.AppID), zap.String("why", why))
 	}
-	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy(rule), true)
+	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy(rule), func(m memory.Memory) bool {
+		return !rule.tooOld(AgeOf(m), s.now()) // what is kept for a time does not come back after it
+	})
 	return report, err
 }
 
@@ -131,9 +133,9 @@ type reason func(memory.Memory, *history.Change) (detail any, applies bool)
 
 // forget forgets active memories, some at a time, and returns the ids of those
 // that it has forgotten. It leaves out memories that have changed in the
-// meantime so that the reason does not apply. What has faded can be recollected.
+// meantime so that the reason does not apply. Those that have faded can be recollected; faded is nil if none has.
 func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, cause string,
-	why reason, faded bool) (forgotten []string, err error) {
+	why reason, faded func(memory.Memory) bool) (forgotten []string, err error) {
 	for part := range slices.Chunk(ids, batch) {
 		done, err := s.forgetBatch(ctx, owner, part, cause, why, faded)
 		if err != nil {
@@ -146,7 +148,7 @@ func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, 
 }
 
 func (s *Service) forgetBatch(ctx context.Context, owner memory.Owner, ids []string, cause string,
-	why reason, faded bool) (forgotten []string, err error) {
+	why reason, faded func(memory.Memory) bool) (forgotten []string, err error) {
 	err = s.records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		forgotten = nil
 		memories, err := tx.Memories(ctx, ids)
@@ -159,7 +161,7 @@ func (s *Service) forgetBatch(ctx context.Context, owner memory.Owner, ids []str
 		changes := history.NewRecorder(tx, cause, s.now())
 		for _, m := range memories {
 			before := m
-			m.Status, m.Faded = memory.Forgotten, faded
+			m.Status, m.Faded = memory.Forgotten, faded != nil && faded(m)
 			detail, applies := why(before, history.Diff(before, m))
 			if before.Status != memory.Active || !applies {
 				continue

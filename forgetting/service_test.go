@@ -318,3 +318,20 @@ func TestRun_StatesTheAgeOfOldMessages(t *testing.T) {
 		t.Errorf("the event states %s", detail)
 	}
 }
+
+// What has faded can be recollected, but no message that is older than messages are kept.
+func TestRun_MarksWhatHasFaded(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.set.MessageAge = 10 * 24 * time.Hour
+	isMessage := func(m *memory.Memory) { m.Type = memory.TypeMessage }
+	faded, old := b.add(1, 100, nil)[0], b.add(1, 100, isMessage)[0]
+	if r := b.run(true); len(r.Forgotten) != 2 {
+		t.Fatalf("forgotten %v", r.Forgotten)
+	}
+	for id, want := range map[string]bool{faded.ID: true, old.ID: false} {
+		if m, err := b.store.Memory(t.Context(), ada.AppID, id); err != nil || m.Faded != want {
+			t.Errorf("%s: faded %t, %v", m.Content, m.Faded, err)
+		}
+	}
+}
