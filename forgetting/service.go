@@ -133,7 +133,7 @@ type reason func(memory.Memory, *history.Change) (detail any, applies bool)
 
 // forget forgets active memories, some at a time, and returns the ids of those
 // that it has forgotten. It leaves out memories that have changed in the
-// meantime so that the reason does not apply. Those that have faded can be recollected; faded is nil if none has.
+// meantime so that the reason does not apply. A memory can be recollected if faded, which may be nil, says so.
 func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, cause string,
 	why reason, faded func(memory.Memory) bool) (forgotten []string, err error) {
 	for part := range slices.Chunk(ids, batch) {

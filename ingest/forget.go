@@ -243,7 +243,7 @@ func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, me
 		m.Embedding, m.EmbeddingModel = c.embedding, model
 		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 		return DoneShortened, memory.EventUpdated, nil
-	case m.Faded: // also if it states more: it is out of sight already
+	case m.Faded: // even if it states more, since no recall shows it
 		return DoneForgotten, memory.EventForgotten, forget(m)
 	case m.Status == memory.Forgotten, c.undo != nil && !c.undo(m):
 		return "", "", nil

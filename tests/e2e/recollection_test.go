@@ -118,7 +118,7 @@ func TestRecollection_BringsBackWhatHasFaded(t *testing.T) {
 	})
 }
 
-// What somebody asks to forget never comes back, whether it had faded before or not, and whether it is named or states
+// A forgotten statement never comes back, whether it had faded before or not, and whether it is named or states
 // the same as what is named.
 func TestRecollection_NeverBringsBackWhatWasToBeForgotten(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
