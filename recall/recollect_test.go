@@ -2,10 +2,12 @@ package recall
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/db/history"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/memory/filter"
 	"hippocampus/recall/recollection"
@@ -199,5 +201,44 @@ func (f *fixture) relate(from, to string) {
 		})
 	}); err != nil {
 		f.t.Fatal(err)
+	}
+}
+
+// A request to forget wins over recalls at the same time: whatever comes first, the memory is forgotten in the end, and
+// was active again at most once.
+func TestRecollect_YieldsToARequestToForget(t *testing.T) {
+	t.Parallel()
+	f := newRecollecting(t)
+	for range 10 {
+		m := f.addFaded(boat, nil)
+		var work sync.WaitGroup
+		for range 3 {
+			work.Go(func() { f.set.Recollector.Recollect(t.Context(), ada, []string{m.ID}) })
+		}
+		work.Go(func() {
+			if err := f.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+				found, err := tx.Memories(ctx, []string{m.ID})
+				if err != nil {
+					return err
+				}
+				forgotten := found[0]
+				forgotten.Status, forgotten.Faded = memory.Forgotten, false
+				changes := history.NewRecorder(tx, "test", begin)
+				if err := changes.Update(ctx, found[0], &forgotten); err != nil {
+					return err
+				}
+				return changes.Flush(ctx)
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		work.Wait()
+		events, err := f.store.History(t.Context(), ada.AppID, m.ID)
+		if got := f.row(m.ID); got.Status != memory.Forgotten || got.Faded || len(events) > 1 || err != nil {
+			t.Errorf("the memory is %+v with %d events, %v", got, len(events), err)
+		}
+		if got := recollected(f.recall(aboutTheBoat)); len(got) != 0 {
+			t.Errorf("recollected %q", got)
+		}
 	}
 }

@@ -15,19 +15,16 @@ const (
 // recollecting starts a server whose rule counts all days and lets every type fade.
 func recollecting(t *testing.T, size size) *server {
 	t.Helper()
-	s := start(t, append(size.settings(t),
+	return start(t, append(size.settings(t),
 		"HIPPOCAMPUS_FORGETTING_CLOCK=wall", "HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none")...)
-	for _, user := range []string{"ada", "bob"} {
-		for _, content := range []string{"Likes green tea in the morning", "Works as a nurse", "Has two cats"} {
-			s.call("POST", "/v1/memories", object{"user_id": user, "content": content}, 201)
-		}
-	}
-	return s
 }
 
-// fade writes a memory of long ago, which a run of the rule forgets.
+// fade writes a memory of long ago, which a run of the rule forgets, and others that stay.
 func (s *server) fade(user, content string) (id string) {
 	s.t.Helper()
+	for _, content := range []string{"Likes green tea in the morning", "Works as a nurse", "Has two cats"} {
+		s.call("POST", "/v1/memories", object{"user_id": user, "content": content}, 201)
+	}
 	id = s.old(user, content, 2015)
 	r := s.call("POST", "/v1/forget", object{"user_id": user, "dry_run": false}, 200)
 	if !slices.Contains(r.texts("forgotten"), id) {
@@ -122,38 +119,36 @@ func TestRecollection_BringsBackWhatHasFaded(t *testing.T) {
 // the same as what is named.
 func TestRecollection_NeverBringsBackWhatWasToBeForgotten(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
-		for name, forget := range map[string]func(s *server, id string){
-			"by id": func(s *server, id string) { s.call("DELETE", "/v1/memories/"+id, nil, 200) },
-			"alone": func(s *server, id string) { s.call("DELETE", "/v1/memories/"+id+"?scope=item", nil, 200) },
-			"by ids": func(s *server, id string) {
+		s := recollecting(t, size)
+		for user, forget := range map[string]func(s *server, _, id string){
+			"by-id": func(s *server, _, id string) { s.call("DELETE", "/v1/memories/"+id, nil, 200) },
+			"alone": func(s *server, _, id string) { s.call("DELETE", "/v1/memories/"+id+"?scope=item", nil, 200) },
+			"by-ids": func(s *server, _, id string) {
 				s.call("POST", "/v1/memories/forget", object{"ids": []string{id}}, 200)
 			},
-			"by filter": func(s *server, _ string) {
+			"by-filter": func(s *server, user, _ string) {
 				s.call("POST", "/v1/memories/forget", object{
-					"user_id": "ada", "filter": object{"content": object{"contains": "Balaton"}},
+					"user_id": user, "filter": object{"content": object{"contains": "Balaton"}},
 				}, 200)
 			},
-			"by what states the same": func(s *server, _ string) {
-				same := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": boat + "."}, 201).body["id"]
+			"by-what-states-the-same": func(s *server, user, _ string) {
+				same := s.call("POST", "/v1/memories", object{"user_id": user, "content": boat + "."}, 201).body["id"]
 				s.call("DELETE", "/v1/memories/"+same.(string), nil, 200)
 			},
 		} {
-			t.Run(name, func(t *testing.T) {
-				s := recollecting(t, size)
-				id := s.fade("ada", boat)
-				forget(s, id)
-				if got := s.recollects("ada", nil); got != nil {
-					t.Errorf("it recollects %s", got)
-				}
-				m := s.call("GET", "/v1/memories/"+id, nil, 200).body
-				if m["status"] != "forgotten" || m["faded"] != nil {
-					t.Errorf("afterwards: %v", m)
-				}
-				s.call("POST", "/v1/memories/"+id+"/restore", nil, 200)
-				if !strings.Contains(s.recalled("ada", aboutTheBoat), boat) {
-					t.Error("the restored memory is not recalled")
-				}
-			})
+			id := s.fade(user, boat)
+			forget(s, user, id)
+			if got := s.recollects(user, nil); got != nil {
+				t.Errorf("forgotten %s, it recollects %s", user, got)
+			}
+			m := s.call("GET", "/v1/memories/"+id, nil, 200).body
+			if m["status"] != "forgotten" || m["faded"] != nil {
+				t.Errorf("forgotten %s: %v", user, m)
+			}
+			s.call("POST", "/v1/memories/"+id+"/restore", nil, 200)
+			if !strings.Contains(s.recalled(user, aboutTheBoat), boat) {
+				t.Errorf("forgotten %s, the restored memory is not recalled", user)
+			}
 		}
 	})
 }
