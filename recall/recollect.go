@@ -28,9 +28,9 @@ type FadedRecords interface {
 
 // Recollector makes faded memories active again.
 type Recollector interface {
-	// Recollect makes those of the ids active that are faded memories of the owner, and returns those of the ids that
-	// are active then. What was forgotten by a request in the meantime, or purged, is not among them.
-	Recollect(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)
+	// Recollect makes faded memories of the owner active, and returns those that are active then. What was forgotten by a
+	// request since the memories were read, or purged, is not among them.
+	Recollect(ctx context.Context, owner memory.Owner, faded []memory.Memory) ([]memory.Memory, error)
 }
 
 // Bounds of recollection.
@@ -103,16 +103,16 @@ func (s *Service) recollect(
 // those that were forgotten by a request, or purged, in the meantime. Callers that recall with NoTouch
 // pass the memories that they use. If that fails, the memories stay faded and are returned as they are.
 func (s *Service) Recollect(ctx context.Context, owner memory.Owner, memories []Recalled) []Recalled {
-	var ids []string
+	var faded []memory.Memory
 	for _, r := range memories {
 		if r.Recollected {
-			ids = append(ids, r.Memory.ID)
+			faded = append(faded, r.Memory)
 		}
 	}
-	if len(ids) == 0 {
+	if len(faded) == 0 {
 		return memories
 	}
-	active, err := s.set.Recollector.Recollect(ctx, owner, ids)
+	active, err := s.set.Recollector.Recollect(ctx, owner, faded)
 	if err != nil {
 		s.log.Warn("recollected memories stay faded", tracing.Log(ctx), zap.String("app", owner.AppID), zap.Error(err))
 		return memories

@@ -213,7 +213,7 @@ func TestRecollect_YieldsToARequestToForget(t *testing.T) {
 		m := f.addFaded(boat, nil)
 		var work sync.WaitGroup
 		for range 3 {
-			work.Go(func() { f.set.Recollector.Recollect(t.Context(), ada, []string{m.ID}) })
+			work.Go(func() { f.set.Recollector.Recollect(t.Context(), ada, []memory.Memory{m}) })
 		}
 		work.Go(func() {
 			if err := f.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {

@@ -1,6 +1,6 @@
 // Package recollection makes faded memories active again that a recall has found:
 //
-//	ids -> rows that are faded still -> active, with an event "restored" of the cause "recollected" each
+//	memories -> rows that are faded still -> active, with an event "restored" of the cause "recollected" each
 //	    -> outbox of the vector store, which takes them from there: the recall does not wait for it
 package recollection
 
@@ -20,7 +20,6 @@ const Cause = "recollected"
 // Records is what recollection needs of the database.
 type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
-	Recollectable(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)
 }
 
 // Service makes memories active again; recall.Recollector describes it.
@@ -33,9 +32,9 @@ type Service struct {
 
 // Recollect implements recall.Recollector. Memories whose embedding is of another model than the one that serves are
 // embedded first.
-func (s *Service) Recollect(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error) {
+func (s *Service) Recollect(ctx context.Context, owner memory.Owner, faded []memory.Memory) ([]memory.Memory, error) {
 	by := llm.Serving(s.Embedder)
-	embeddings, err := s.embed(ctx, by, owner, ids)
+	embeddings, err := embed(ctx, by, faded)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +43,7 @@ func (s *Service) Recollect(ctx context.Context, owner memory.Owner, ids []strin
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		active = nil
 		changes := history.NewRecorder(tx, Cause, s.Now())
-		found, err := tx.Memories(ctx, ids)
+		found, err := tx.Memories(ctx, memory.IDs(faded))
 		if err != nil {
 			return err
 		}
@@ -78,16 +77,10 @@ func (s *Service) Recollect(ctx context.Context, owner memory.Owner, ids []strin
 	return active, nil
 }
 
-// embed embeds those of the memories that another model has embedded.
-func (s *Service) embed(ctx context.Context, by llm.Embedder, owner memory.Owner, ids []string) (
-	map[string][]float32, error,
-) {
-	found, err := s.Records.Recollectable(ctx, owner, ids)
-	if err != nil {
-		return nil, err
-	}
+// embed embeds the memories that another model has embedded, and returns the embeddings by id.
+func embed(ctx context.Context, by llm.Embedder, memories []memory.Memory) (map[string][]float32, error) {
 	var others, texts []string
-	for _, m := range found {
+	for _, m := range memories {
 		if m.EmbeddingModel != by.Model() {
 			others, texts = append(others, m.ID), append(texts, m.EmbeddedText())
 		}
