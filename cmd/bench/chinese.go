@@ -26,7 +26,7 @@ func chineseCommand() *cobra.Command {
 	f := c.Flags()
 	sizeFlag(c, &size, target.Small)
 	f.IntVar(&o.Others, "others", 60, "statements of small talk that each user makes besides, 0 to 400")
-	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c
 }

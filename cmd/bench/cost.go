@@ -49,7 +49,7 @@ func costCommand() *cobra.Command {
 	f.StringVar(&m.Name, "model-name", "deepseek-chat", "the chat model's name")
 	f.StringVar(&roles, "roles", string(quality.AllUsers),
 		"user: all speakers of reported turns are users; assistant: the second one is the assistant")
-	f.StringArrayVar(&settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &settings)
 	jsonFlag(c, &file)
 	return c
 }

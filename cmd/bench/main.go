@@ -43,10 +43,11 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := &cobra.Command{Use: "bench", Short: "Measure a Hippocampus server", SilenceUsage: true}
-	root.AddCommand(qualityCommand(), recollectCommand(), judgeCommand(),
+	root.AddCommand(conversationCommands()...)
+	root.AddCommand(qualityCommand(), judgeCommand(),
 		costCommand(), fitCommand(), speedCommand(), peersCommand(), slicesCommand(),
 		contextCommand(), overloadCommand(), soakCommand(), loopCommand(), serversCommand(), messagesCommand(),
-		yearsCommand(), changesCommand(), timesCommand(), promptsCommand(), longCommand(), chineseCommand(),
+		yearsCommand(), changesCommand(), timesCommand(), chineseCommand(),
 		proxyCommand(), floorCommand(), reverseCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
@@ -67,6 +68,10 @@ func deliver(r report, file string) error {
 		return err
 	}
 	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+func settingsFlag(c *cobra.Command, settings *[]string) {
+	c.Flags().StringArrayVar(settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
 }
 
 func sizeFlag(c *cobra.Command, size *string, standard target.Size) {

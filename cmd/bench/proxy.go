@@ -39,7 +39,7 @@ func proxyCommand() *cobra.Command {
 	f.DurationVar(&o.Pause, "pause", 20*time.Millisecond, "after each request")
 	f.IntVar(&o.Open, "open", 1000, "streams that are open at the same time; 0: this is not measured")
 	f.BoolVar(&check, "check", false, "exit with 1 when a target is missed")
-	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c
 }

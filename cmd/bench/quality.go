@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -19,12 +18,7 @@ func qualityCommand() *cobra.Command {
 	var ablate, contexts, doubts, routes, oracle bool
 	c := &cobra.Command{
 		Use: "quality DIR|FILE...", Short: "Recall and ranking quality on conversations with questions",
-		Args: func(_ *cobra.Command, paths []string) error {
-			if len(paths) == 0 {
-				return errors.New("name the folders or files that hold conversations, such as cmd/bench/testdata/zh")
-			}
-			return nil
-		},
+		Args: someConversations,
 		Example: "  bench quality cmd/bench/testdata/zh\n" +
 			"  bench quality DIR --embedder http://127.0.0.1:8089/v1 --embedder-model bge-small-en-v1.5 --ablate\n" +
 			"  bench quality DIR --through turns --model https://api.deepseek.com/v1 --record recording.json",
@@ -63,7 +57,7 @@ func qualityCommand() *cobra.Command {
 	f.StringVar(&url, "embedder", "", "base URL of an OpenAI-compatible embeddings endpoint; empty: the built-in embedder")
 	f.StringVar(&embedderModel, "embedder-model", "bge-small-en-v1.5", "model of that endpoint")
 	f.StringVar(&queryPrefix, "query-prefix", "", "what the model wants before a query")
-	f.StringArrayVar(&settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &settings)
 	f.StringVar(&through, "through", "",
 		"turns: report the conversations turn by turn as well, with --confidence instead, and ask by defaults")
 	f.StringVar(&roles, "roles", string(quality.AllUsers),

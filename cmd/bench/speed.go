@@ -68,7 +68,7 @@ func speedCommand() *cobra.Command {
 	f.StringSliceVar(&contents, "contents", nil,
 		"folders or files of conversations, whose turns are the memories and whose questions are the queries")
 	f.DurationVar(&o.Rest, "rest", 10*time.Minute, "longest wait for an idle machine after a load")
-	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c
 }
@@ -157,7 +157,7 @@ func slicesCommand() *cobra.Command {
 	f.IntVar(&o.Memories, "memories", 100_000, "of the user")
 	f.StringVar(&o.Only, "only", "", `requests whose names begin so, such as "page"`)
 	f.DurationVar(&o.For, "for", 4*time.Second, "of each kind of request")
-	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c
 }

@@ -37,7 +37,7 @@ func soakCommand() *cobra.Command {
 	f.DurationVar(&o.For, "for", 10*time.Minute, "how long")
 	f.Float64Var(&o.Share, "share", 0.7, "of the highest rate")
 	f.DurationVar(&o.Every, "every", 15*time.Second, "between two readings")
-	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c
 }
@@ -65,7 +65,7 @@ func overloadCommand() *cobra.Command {
 	f.IntVar(&o.Clients, "clients", 64, "clients at a time")
 	f.DurationVar(&o.Slice, "slice", 5*time.Second, "how long one client, and then all of them, recall")
 	f.IntVar(&o.Rounds, "rounds", 4, "turns of each")
-	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c
 }
@@ -115,7 +115,7 @@ func contextCommand() *cobra.Command {
 	sizeFlag(c, &size, target.Large)
 	f.StringVar(&data, "data", "100x1000", "USERSxMEMORIES of each")
 	f.DurationVar(&o.For, "for", 6*time.Second, "of each kind of request")
-	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c
 }
@@ -154,7 +154,7 @@ func loopCommand() *cobra.Command {
 	f.DurationVar(&o.Rest, "rest", 10*time.Minute, "longest wait for an idle machine after the load")
 	f.StringSliceVar(&contents, "contents", nil,
 		"folders or files of conversations, whose turns are the memories and whose questions are the queries")
-	f.StringArrayVar(&o.Settings, "set", nil, "a setting of the server, KEY=VALUE; may be repeated")
+	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c
 }
