@@ -242,3 +242,17 @@ func TestRecollect_YieldsToARequestToForget(t *testing.T) {
 		}
 	}
 }
+
+// An index knows that nothing has faded until a memory is gone.
+func TestIndex_KnowsThatNothingHasFaded(t *testing.T) {
+	t.Parallel()
+	x := newIndex(1, []db.Document{{ID: memory.NewID(), CreatedAt: begin}})
+	x.noneFaded.Store(true)
+	more := x.changed(db.Changes{Revision: 2, Documents: []db.Document{{ID: memory.NewID(), CreatedAt: begin}}})
+	if !more.noneFaded.Load() {
+		t.Error("after a new memory it does not know any more")
+	}
+	if more.changed(db.Changes{Revision: 3, Gone: []string{x.id(0)}}).noneFaded.Load() {
+		t.Error("it still knows, though a memory is gone")
+	}
+}
