@@ -2,7 +2,7 @@
 //
 //	chosen for the user -> offset of the user's last turn whose time had one -> zone of the settings -> UTC
 //
-// It keeps what it has read for a minute, so that most recalls read no zone.
+// It keeps what it has read for ten minutes, so that most recalls of a conversation read no zone.
 package zones
 
 import (
@@ -48,7 +48,7 @@ type known struct {
 }
 
 const (
-	keptFor    = time.Minute // a change that another process makes is seen after at most this time
+	keptFor    = 10 * time.Minute // a change that another process makes is seen after at most this time
 	cacheBytes = 1 << 20
 	knownBytes = 64
 )
@@ -62,7 +62,7 @@ func New(records Records, otherwise *time.Location, now func() time.Time) *Servi
 
 func keyOf(owner memory.Owner) string { return owner.AppID + "\x00" + owner.UserID }
 
-// Of returns the zone of a user: it is a Finder. A zone that is changed by another process is found a minute later.
+// Of returns the zone of a user: it is a Finder. A zone that is changed by another process is found within ten minutes.
 func (s *Service) Of(ctx context.Context, owner memory.Owner) (*time.Location, error) {
 	now := s.now()
 	if k, ok := s.known.Get(keyOf(owner)); ok && now.Before(k.until) {

@@ -52,7 +52,7 @@ func TestService_FindsTheZoneInItsOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("settings") // as it was read
-	clock.Advance(time.Minute)
+	clock.Advance(10 * time.Minute)
 	want("-08:00")
 	reads := records.reads
 	s.OnTurnAccepted(turn) // its offset is known

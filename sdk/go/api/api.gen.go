@@ -931,8 +931,8 @@ type ChangedMemory struct {
 	// Facts Facts that left their timelines or are back on them, since a memory of them was forgotten or restored.
 	Facts FactEffects `json:"facts"`
 
-	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
-	// it is purged. Left out unless true.
+	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
+	// memory until it is purged. Otherwise left out.
 	//
 	//
 	// Example: true
@@ -2787,8 +2787,8 @@ type ExportedMemory struct {
 	// Example: text-embedding-v4
 	EmbeddingModel *string `json:"embedding_model,omitempty"`
 
-	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
-	// it is purged. Left out unless true.
+	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
+	// memory until it is purged. Otherwise left out.
 	//
 	//
 	// Example: true
@@ -3430,8 +3430,8 @@ type FactState string
 // Example: Lisbon
 type FactValue = interface{}
 
-// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
-// it is purged. Left out unless true.
+// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
+// memory until it is purged. Otherwise left out.
 //
 // Example: true
 type Faded = bool
@@ -4463,8 +4463,8 @@ type Memory struct {
 	// Example: user_preferences
 	Domain Domain `json:"domain"`
 
-	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
-	// it is purged. Left out unless true.
+	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
+	// memory until it is purged. Otherwise left out.
 	//
 	//
 	// Example: true
@@ -5931,8 +5931,8 @@ type RecalledMemory struct {
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
 
-	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
-	// it is purged. Left out unless true.
+	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
+	// memory until it is purged. Otherwise left out.
 	//
 	//
 	// Example: true
@@ -7748,8 +7748,8 @@ type WrittenMemory struct {
 	// Example: user_preferences
 	Domain Domain `json:"domain"`
 
-	// Faded Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
-	// it is purged. Left out unless true.
+	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
+	// memory until it is purged. Otherwise left out.
 	//
 	//
 	// Example: true
@@ -10446,7 +10446,7 @@ type ClientInterface interface {
 	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 	// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
 	// keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
-	// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+	// decides, else the setting `time.zone`. Another server learns of the zone within ten minutes. Role write.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10458,7 +10458,7 @@ type ClientInterface interface {
 	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 	// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
 	// keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
-	// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+	// decides, else the setting `time.zone`. Another server learns of the zone within ten minutes. Role write.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12892,7 +12892,7 @@ func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...Reque
 // The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 // name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
 // keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
-// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+// decides, else the setting `time.zone`. Another server learns of the zone within ten minutes. Role write.
 //
 // Takes any type of body and a specified content type.
 //
@@ -12914,7 +12914,7 @@ func (c *Client) SetUserWithBody(ctx context.Context, userID UserID, contentType
 // The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 // name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
 // keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
-// decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+// decides, else the setting `time.zone`. Another server learns of the zone within ten minutes. Role write.
 //
 // Takes a body of the `application/json` content type.
 //

@@ -797,8 +797,8 @@ no space), which is how it is compared and answered.
 
 Faded: TypeAlias = bool
 """
-Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
-it is purged. Left out unless true.
+True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
+memory until it is purged. Otherwise left out.
 
 """
 

@@ -1586,7 +1586,7 @@ export interface paths {
          * @description The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
          *     name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
          *     keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
-         *     decides, else the setting `time.zone`. Another server learns of the zone within a minute. Role write.
+         *     decides, else the setting `time.zone`. Another server learns of the zone within ten minutes. Role write.
          */
         put: operations["setUser"];
         post?: never;
@@ -1936,8 +1936,8 @@ export interface components {
          */
         Pinned: boolean;
         /**
-         * @description Whether the rule of retention forgot it, and nobody has asked to forget it since: a recall may recollect it until
-         *     it is purged. Left out unless true.
+         * @description True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
+         *     memory until it is purged. Otherwise left out.
          * @example true
          */
         Faded: boolean;
