@@ -149,8 +149,8 @@ func gist(sentences []string, limit int) []string {
 // statedBy returns the name in the user's message of a turn that a fact was taken from, "" if the message has no name,
 // or the user's id; and when the message was said.
 func statedBy(fact string, turn memory.Turn) (name string, at time.Time) {
-	tells := func(m memory.Message) bool { return m.Role == memory.RoleUser && m.Name != "" || !m.At.IsZero() }
-	if !slices.ContainsFunc(turn.Messages, tells) {
+	hasNameOrTime := func(m memory.Message) bool { return m.Role == memory.RoleUser && m.Name != "" || !m.At.IsZero() }
+	if !slices.ContainsFunc(turn.Messages, hasNameOrTime) {
 		return "", turn.At
 	}
 	var users []memory.Memory

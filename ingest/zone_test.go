@@ -45,10 +45,10 @@ func TestProcess_HasTheDayOfTheUser(t *testing.T) {
 		t.Fatalf("kept %+v", kept)
 	}
 	if !strings.Contains(scored, "2026-01-31 22:30 -08:00, Saturday") {
-		t.Errorf("the scorer was told another day: %s", scored)
+		t.Errorf("the scorer's prompt has another day: %s", scored)
 	}
 	if !strings.Contains(judged, "2026-01-31 21:30") {
-		t.Errorf("the judge was told another day: %s", judged)
+		t.Errorf("the judge's prompt has another day: %s", judged)
 	}
 	zone = time.UTC
 	content := "I moved to Lisbon late."
