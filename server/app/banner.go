@@ -82,9 +82,10 @@ func forgettingOf(cfg config.Config) string {
 	if rule.Clock == forgetting.ActiveClock {
 		days = "days on which its user is active"
 	}
-	text := fmt.Sprintf("a fact that nothing recalls fades after %.0f %s", lasts.Hours()/24, days)
+	text := fmt.Sprintf("a fact of importance %v that nothing recalls fades after %.0f %s", ingest.DefaultImportance,
+		lasts.Hours()/24, days)
 	if kept := rule.KeepTypes.List(); len(kept) > 0 && rule.KeepImportance <= 1 {
-		text += fmt.Sprintf("; from an importance of %v on never", rule.KeepImportance)
+		text += fmt.Sprintf("; from %v on never", rule.KeepImportance)
 	}
 	return text
 }

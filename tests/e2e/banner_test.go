@@ -25,7 +25,7 @@ func TestBanner_CommandsWork(t *testing.T) {
 	})
 	for _, part := range []string{
 		"SQLite", "sqlite-vec", "built-in", "rules", "Admin key, shown this once: hp_",
-		"fades after 20 days on which its user is active; from an importance of 0.83 on never",
+		"a fact of importance 0.7 that nothing recalls fades after 20 days on which its user is active; from 0.83 on never",
 	} {
 		if !strings.Contains(first, part) {
 			t.Errorf("the banner does not contain %q:\n%s", part, first)
