@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"hippocampus/ingest/judge"
+	"hippocampus/internal/lang/topic"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 	"hippocampus/scorer/attribute"
-	"hippocampus/scorer/topic"
 )
 
 // wordIndex finds facts that have the attributes, the topics or the rare words of a draft.
