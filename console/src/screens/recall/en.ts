@@ -56,8 +56,11 @@ export const en = {
   foundBy: "found by",
   sources: {
     vector: "meaning", lexical: "words", own_write: "recent write", skill: "skill", successor: "successor",
-    former: "former",
+    former: "former", date: "date",
   },
+  former: (day: string) => `until ${day}`,
+  recollected: "recollected",
+  updates: "seems to change the next one",
   parts: {
     similarity: "meaning",
     lexical: "words",
@@ -72,6 +75,7 @@ export const en = {
     rerank: "reranker",
     decay: "freshness",
     importance: "importance",
+    update: "update",
   },
   leftOut: (n: number) => `Left out (${n})`,
   reasons: {
@@ -96,6 +100,7 @@ export const en = {
     rerank: "rerank",
     rank: "rank",
     hydrate: "read rows",
+    recollect: "recollect",
   },
 };
 

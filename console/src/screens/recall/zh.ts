@@ -48,7 +48,10 @@ export const zh: Texts = {
   similarity: "余弦",
   words: "BM25",
   foundBy: "来源",
-  sources: { vector: "语义", lexical: "词语", own_write: "最近写入", skill: "技能", successor: "取代者", former: "曾经的记忆" },
+  sources: { vector: "语义", lexical: "词语", own_write: "最近写入", skill: "技能", successor: "取代者", former: "曾经的记忆", date: "日期" },
+  former: (day: string) => `至 ${day}`,
+  recollected: "已重新想起",
+  updates: "似乎更新了下一条",
   parts: {
     similarity: "语义",
     lexical: "词语",
@@ -63,6 +66,7 @@ export const zh: Texts = {
     rerank: "重排模型",
     decay: "新近度",
     importance: "重要性",
+    update: "更新",
   },
   leftOut: (n) => `未返回（${n}）`,
   reasons: {
@@ -87,5 +91,6 @@ export const zh: Texts = {
     rerank: "重排",
     rank: "排序",
     hydrate: "读取记录",
+    recollect: "重新想起",
   },
 };
