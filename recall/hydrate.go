@@ -19,9 +19,13 @@ type row struct {
 // at once, of the others the last access, which decides the order; if that moves
 // another one up, it reads its row also. Memories that are missing, inactive or
 // another owner's are dropped, and the next best move up, even pruned ones.
-func (s *Service) hydrate(ctx context.Context, q Query, x *index, contenders, pruned []scored) ([]Recalled, error) {
+// A memory that seems to update what the first one says is put before it.
+func (s *Service) hydrate(ctx context.Context, q Query, u updates, x *index, contenders, pruned []scored) (
+	[]Recalled, error,
+) {
 	rows := make(map[string]row, len(contenders))
-	n := min(q.Limit, len(contenders))
+	wanted := u.widen(q).Limit
+	n := min(wanted, len(contenders))
 	whole, rest := contenders[:n], contenders[n:]
 	for {
 		if err := s.readRows(ctx, q.Owner, x, rows, whole, rest); err != nil {
@@ -33,9 +37,11 @@ func (s *Service) hydrate(ctx context.Context, q Query, x *index, contenders, pr
 			continue
 		}
 		list := s.scoreRows(q, x, rows, contenders)
-		list = list[:min(q.Limit, len(list))]
+		list = list[:min(wanted, len(list))]
 		whole, rest = slices.DeleteFunc(slices.Clone(list), func(c scored) bool { return rows[c.id].whole != nil }), nil
 		if len(whole) == 0 {
+			u.raise(list, rows)
+			list = list[:min(q.Limit, len(list))]
 			recalled := make([]Recalled, len(list))
 			for i, c := range list {
 				recalled[i] = s.recalled(q, c, *rows[c.id].whole)
@@ -121,7 +127,7 @@ func (s *Service) recalled(q Query, c scored, m memory.Memory) Recalled {
 		Memory: m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Speaker: c.speaker, Date: c.date,
 		When: c.when, Routed: c.routed, Question: c.question, Message: c.message, Skill: c.skill, Rerank: c.rerank,
 		Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
-		Score: c.score, Sources: c.sources.names(),
+		Updates: c.update.earlier, Update: c.update.lift, Score: c.score, Sources: c.sources.names(),
 	}
 	if c.former != nil {
 		r.FormerUntil = c.former.until

@@ -16,13 +16,14 @@ type Parts struct {
 	Rerank     float64
 	Decay      float64
 	Importance float64
+	Update     float64
 }
 
 // parts divides a score among its signals:
 //
 //	relevance = fused + message + skill + rerank
 //	fused     = (z / max(z))^contrast, divided among the terms of z by their shares term/z; see fuse
-//	score     = alpha*relevance + beta*f*decay + gamma*f*importance
+//	score     = alpha*relevance + beta*f*decay + gamma*f*importance + update
 //
 // with f = relevance in the mode modulated and 1 in the mode additive; see Score.
 func (s *Service) parts(q Query, c scored) *Parts {
@@ -51,5 +52,6 @@ func (s *Service) parts(q Query, c scored) *Parts {
 		Rerank:     q.Weights.Relevance * r.rerank,
 		Decay:      q.Weights.Decay * rest * c.decay,
 		Importance: q.Weights.Importance * rest * c.importance,
+		Update:     c.update.lift,
 	}
 }

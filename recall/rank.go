@@ -30,7 +30,8 @@ func Score(mode Mode, w Weights, relevance, decay, importance float64) float64 {
 // scored is a candidate with its score.
 type scored struct {
 	*relevant
-	importance, decay, score float64
+	importance, decay, score float64 // the score has the lift of the update
+	update                   update
 }
 
 // rank drops the candidates below MinSimilarity and MinConfidence and divides the others into

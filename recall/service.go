@@ -156,8 +156,9 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	}
 	m.next(ctx, stageRank)
 	e.rank(relevant)
-	contenders, pruned := s.rank(q, vectors[0], found.index, relevant)
-	memories, err := s.hydrate(m.next(ctx, stageHydrate), q, found.index, contenders, pruned)
+	later := updatesFor(queries, found.index)
+	contenders, pruned := s.rank(later.widen(q), vectors[0], found.index, relevant)
+	memories, err := s.hydrate(m.next(ctx, stageHydrate), q, later, found.index, contenders, pruned)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -17,6 +17,7 @@ type partsBody struct {
 	Rerank     float64 `json:"rerank"`
 	Decay      float64 `json:"decay"`
 	Importance float64 `json:"importance"`
+	Update     float64 `json:"update"`
 }
 
 // explanationBody states how an answer came about.

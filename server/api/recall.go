@@ -180,6 +180,8 @@ type recalledBody struct {
 	Relevance  float64  `json:"relevance"`
 	Confidence float64  `json:"confidence"`
 	Decay      float64  `json:"decay"`
+	Updates    string   `json:"updates,omitempty"`
+	Update     float64  `json:"update,omitzero"`
 	Score      float64  `json:"score"`
 	Sources    []string `json:"sources"`
 
@@ -235,7 +237,8 @@ func recalledOf(m recall.Recalled) recalledBody {
 		SaidTimes: m.Repeats.Times, LastSaidAt: m.Repeats.Last,
 		Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour, Speaker: m.Speaker, Date: m.Date,
 		When: m.When, Routed: m.Routed, Question: m.Question, Message: m.Message, Skill: m.Skill,
-		Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay, Score: m.Score,
+		Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay,
+		Updates: m.Updates, Update: m.Update, Score: m.Score,
 		Sources: notNil(m.Sources), ScoreParts: (*partsBody)(m.Parts),
 	}
 }

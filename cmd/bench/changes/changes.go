@@ -70,6 +70,7 @@ type Verdict struct {
 }
 
 type outcome struct {
+	Place  int  `json:"current_place"` // of the first memory of the newer turn, from 1; 0: it is not returned
 	First  bool `json:"current_first"`
 	Former bool `json:"former_returned"`
 }
@@ -203,7 +204,10 @@ func (u user) live(ctx context.Context, p Pair, others []string, days int) (f Fa
 	}, &found)
 	for i, m := range found.Memories {
 		stated := m.Content != noted[u.language]
-		f.First = f.First || i == 0 && m.SourceTurnID == newer && stated
+		if f.Place == 0 && m.SourceTurnID == newer && stated {
+			f.Place = i + 1
+		}
+		f.First = f.Place == 1
 		f.Former = f.Former || m.SourceTurnID == older && stated
 		if i == 0 || m.SourceTurnID == older && stated {
 			f.Returned = append(f.Returned, fmt.Sprintf("%d. %s: %s", i+1, m.Type, m.Content))

@@ -2,6 +2,8 @@ package changes
 
 import (
 	_ "embed"
+	"fmt"
+	"os"
 	"strings"
 )
 
@@ -26,8 +28,24 @@ var (
 )
 
 // Pairs returns the pairs of a language.
-func Pairs(language string) (list []Pair) {
-	for line := range strings.Lines(pairs) {
+func Pairs(language string) []Pair { return pairsIn(pairs, language) }
+
+// PairsOf returns a function that returns the pairs of a language in a file of the form of testdata/pairs.tsv.
+func PairsOf(file string) (func(language string) []Pair, error) {
+	lines, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading pairs: %w", err)
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(string(lines), "\n"), "\n") {
+		if strings.Count(line, "\t") != 4 {
+			return nil, fmt.Errorf("line %d of %s does not have five fields, separated by tabs", i+1, file)
+		}
+	}
+	return func(language string) []Pair { return pairsIn(string(lines), language) }, nil
+}
+
+func pairsIn(file, language string) (list []Pair) {
+	for line := range strings.Lines(file) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if f[0] == language {
 			list = append(list, Pair{Language: f[0], Kind: f[1], Older: f[2], Newer: f[3], Question: f[4]})

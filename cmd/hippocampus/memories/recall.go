@@ -32,6 +32,8 @@ type Recalled struct {
 	Relevance  float64  `json:"relevance"`
 	Confidence float64  `json:"confidence"`
 	Decay      float64  `json:"decay"`
+	Updates    string   `json:"updates"`
+	Update     float64  `json:"update"`
 	Score      float64  `json:"score"`
 	Sources    []string `json:"sources"`
 }
@@ -208,7 +210,8 @@ func printParts(s terminal.Screen, m Recalled) {
 		{"relevance", m.Relevance, "all of these, relative to the best candidate"},
 		{"decay", m.Decay, "freshness; 1 just after an access"},
 		{"importance", m.Importance, "how much it matters"},
-		{"score", m.Score, "relevance, decay and importance combined"},
+		{"update", m.Update, "added to come before an earlier memory that it seems to update"},
+		{"score", m.Score, "relevance, decay and importance combined, and the update"},
 		{"confidence", m.Confidence, "how sure it is that it fits the query at all"},
 	}
 	for _, part := range parts {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/oapi-codegen/runtime"
+	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
 // Defines values for AnnouncedMemoryChange.
@@ -6083,12 +6084,22 @@ type RecalledMemory struct {
 	// Example: fact
 	Type *MemoryType `json:"type,omitempty"`
 
+	// Update What was added to the score for that; left out if nothing was.
+	//
+	// Example: 0.12
+	Update *float64 `json:"update,omitempty"`
+
 	// UpdatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
 	//
 	// Example: 2026-01-31T08:00:00Z
 	UpdatedAt *Timestamp `json:"updated_at,omitempty"`
+
+	// Updates The earlier memory, first otherwise, that it seems to update, so that it comes before that one; left out without one.
+	//
+	// Example: 01980d3e-7f2a-7c31-9a44-6b0de2a9c101
+	Updates *openapi_types.UUID `json:"updates,omitempty"`
 
 	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
 	//
@@ -6590,6 +6601,11 @@ type ScoreParts struct {
 	//
 	// Example: 0.05
 	Speaker float64 `json:"speaker"`
+
+	// Update What was added to come before an earlier statement.
+	//
+	// Example: 0
+	Update float64 `json:"update"`
 
 	// When Of a stated time if the query asks when.
 	//

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Literal
+from uuid import UUID
 
 from pydantic import AwareDatetime, ConfigDict, Field
 from typing_extensions import TypeAliasType
@@ -2005,6 +2006,12 @@ class RecalledMemory(Model):
     decay: float
     """Freshness, 0 to 1; 1 for the workflow of a skill."""
 
+    updates: UUID | None = None
+    """The earlier memory, first otherwise, that it seems to update, so that it comes before that one; left out without one."""
+
+    update: float | None = None
+    """What was added to the score for that; left out if nothing was."""
+
     score: float
     """What the order is by."""
 
@@ -2289,6 +2296,9 @@ class ScoreParts(Model):
 
     importance: float
     """Of the importance."""
+
+    update: float
+    """What was added to come before an earlier statement."""
 
 
 class ServerPart(Model):

@@ -4527,6 +4527,17 @@ export interface components {
              */
             decay: number;
             /**
+             * Format: uuid
+             * @description The earlier memory, first otherwise, that it seems to update, so that it comes before that one; left out without one.
+             * @example 01980d3e-7f2a-7c31-9a44-6b0de2a9c101
+             */
+            updates?: string;
+            /**
+             * @description What was added to the score for that; left out if nothing was.
+             * @example 0.12
+             */
+            update?: number;
+            /**
              * @description What the order is by.
              * @example 0.93
              */
@@ -4883,6 +4894,11 @@ export interface components {
              * @example 0.24
              */
             importance: number;
+            /**
+             * @description What was added to come before an earlier statement.
+             * @example 0
+             */
+            update: number;
         };
         /** @description How the answer came about. Only with `explain`. */
         RecallExplanation: {

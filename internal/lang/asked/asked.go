@@ -1,0 +1,89 @@
+// Package asked reads what kind of value a question asks for, and whether a text has a new one:
+//
+//	"Which city do I live in?"                              -> Name
+//	Name, "I moved from Leeds to York", before: "in Leeds"  -> York is new
+//
+// It knows English and Chinese. Names are words with a capital, so that it finds none in Chinese texts.
+package asked
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Kind is what a question asks for.
+type Kind int
+
+// The kinds.
+const (
+	Other   Kind = iota
+	Address      // of e-mail or of a site
+	Number       // an amount, an age, a telephone number
+	Time         // a day or a time of day
+	Truth        // yes or no
+	Name         // of a person, a place or an organisation
+)
+
+// questions are tried in this order.
+var questions = []struct {
+	kind    Kind
+	pattern *regexp.Regexp
+}{
+	{Address, regexp.MustCompile(`\be-?mails?\b|\bmail\b|邮箱|邮件`)},
+	{Number, regexp.MustCompile(`\b(?:number|phone|mobile|how (?:old|many|much)|age|(?:call|reach) me)\b|` +
+		`手机|电话|号码|尾号|分机|多大|几岁|年龄|多少`)},
+	{Time, regexp.MustCompile(`\bwhen\b|\bwhat time\b|\bwhich (?:day|month|year)\b|` +
+		`什么时候|几点|哪天|几号|哪一天|几月|星期几|周几`)},
+	{Truth, regexp.MustCompile(`^(?:do|does|am|is|are|can|have|will|should)\b|吗[？?]?$`)},
+	{Name, regexp.MustCompile(`\b(?:where|whom?|which|what (?:city|town|company|country|place)|named?|called|surname)\b`)},
+}
+
+// For returns what a question asks for.
+func For(question string) Kind {
+	question = strings.ToLower(strings.TrimSpace(question))
+	for _, q := range questions {
+		if q.pattern.MatchString(question) {
+			return q.kind
+		}
+	}
+	return Other
+}
+
+const (
+	numerals = `\d+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b`
+	tens     = `\b(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b`
+)
+
+// values match values of a kind, in lower case except for names.
+var values = map[Kind]*regexp.Regexp{
+	Address: regexp.MustCompile(`\S+@\S+|\b\S+\.(?:com|org|net|example)\b`),
+	Number:  regexp.MustCompile(numerals + `|` + tens + `|[一二三四五六七八九十两]+[岁点月号个]`),
+	Time: regexp.MustCompile(numerals + `|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|` +
+		`\b(?:january|february|march|april|may|june|july|august|september|october|november|december|` +
+		`spring|summer|autumn|winter|midnight|noon|morning|evening|night)\b|` +
+		`(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十]+[点月号]|[春夏秋冬]天|半夜|早上|晚上|中旬|月底|月初|月中`),
+	Name: regexp.MustCompile(`[\pL\pN_,;] \p{Lu}[\pL\pN_'-]+`), // not at the beginning of a sentence
+}
+
+// IsNewIn reports whether a text has a value of the kind that an earlier one lacks.
+func (k Kind) IsNewIn(later, earlier string) bool {
+	before := k.valuesIn(earlier)
+	return slices.ContainsFunc(k.valuesIn(later), func(value string) bool { return !slices.Contains(before, value) })
+}
+
+func (k Kind) valuesIn(said string) (list []string) {
+	pattern := values[k]
+	if pattern == nil {
+		return nil
+	}
+	if k != Name {
+		return pattern.FindAllString(strings.ToLower(said), -1)
+	}
+	for _, found := range pattern.FindAllString(said, -1) {
+		if name := found[2:]; !strings.HasPrefix(name, "I'") {
+			list = append(list, name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,177 @@
+package recall
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"hippocampus/internal/lang/asked"
+	"hippocampus/internal/lang/change"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// update is an earlier statement that a memory seems to update, and what is added to its score for that.
+type update struct {
+	earlier string // id; empty: it updates nothing that was found
+	lift    float64
+}
+
+// updateReach is among how many of the best memories a later statement is looked for.
+const updateReach = 10
+
+// updateGap is how much later a statement is at least. What is said in one go adds to each other.
+const updateGap = time.Hour
+
+// The coefficients of updates come from a logistic regression. It separates statements which change what an earlier one
+// says from others that are found with it: docs/decisions/0057-what-seems-to-have-changed.md.
+const (
+	updateBias    = -0.5
+	updateStrong  = 1.5
+	updateWeak    = 0.5
+	updateOverlap = 7
+	updateWords   = 1.9
+	updateLength  = -0.7
+	updateChinese = 1.2 // whose lexemes are pairs of characters, so that a text has more of them
+	updateOthers  = -1
+	updateValue   = 1.7
+	updateTruth   = 1.3
+)
+
+// updates finds statements that change what others say.
+type updates struct {
+	x       *index
+	queries []subquery // that ask for the present; empty: none does
+	lexemes map[uint64]bool
+	kind    asked.Kind
+}
+
+// updatesFor returns what finds updates for queries, nothing if they ask for what has happened.
+func updatesFor(queries []subquery, x *index) (u updates) {
+	parts := queries[:max(1, len(queries)-1)] // without the outline of a prompt
+	if queries[0].IncludeFormer || slices.ContainsFunc(parts, func(q subquery) bool {
+		return overPattern.MatchString(q.cues.text)
+	}) {
+		return updates{}
+	}
+	last := parts[len(parts)-1].Text
+	u = updates{x: x, queries: parts, lexemes: map[uint64]bool{}, kind: asked.For(last)}
+	for _, q := range parts {
+		for _, lexeme := range text.Lexemes(q.Text) {
+			u.lexemes[xxhash.Sum64String(lexeme)] = true
+		}
+	}
+	return u
+}
+
+// overPattern matches what questions have that ask for something that is over.
+var overPattern = regexp.MustCompile(`\b(?:did|was|were|had|has|been|ever|happened)\b|过[吗？?]|上次|当时`)
+
+// widen returns a query with a limit that is at least the number of memories among which updates are looked for.
+func (u *updates) widen(q Query) Query {
+	if len(u.queries) > 0 {
+		q.Limit = max(q.Limit, updateReach)
+	}
+	return q
+}
+
+// seem reports whether a statement more probably than not changes what an earlier one says, given that a query found
+// both:
+//
+//	-0.5 + 1.5*strong + 0.5*weak + 7*overlap + 1.9*(words(later) - words(earlier)) - 0.7*ln(1 + lexemes)
+//	     + 1.2 in Chinese - 1 if it is of others + 1.7 if it has a new value + 1.3 if the query asks for yes or no
+//
+// Strong and weak are its cues of a change, of which it has one at least. Overlap is the share of lexemes that the two
+// have in common and the query lacks, and words is how well each fits the words of the query, 0..1.
+func (u *updates) seem(earlier, later *relevant, before, said string) bool {
+	cues := change.Of(said)
+	if cues == (change.Cues{}) {
+		return false
+	}
+	a, b := u.x.saidIn(earlier.doc), u.x.saidIn(later.doc)
+	common := 0
+	for lexeme := range b {
+		if a[lexeme] && !u.lexemes[lexeme] {
+			common++
+		}
+	}
+	logit := updateBias + updateStrong*float64(cues.Strong) + updateWeak*float64(cues.Weak) +
+		updateOverlap*float64(common)/float64(1+min(len(a), len(b))) +
+		updateWords*(later.lexical-earlier.lexical) + updateLength*math.Log(float64(1+len(b)))
+	for _, signal := range []struct {
+		is    bool
+		value float64
+	}{
+		{text.IsChinese(said), updateChinese},
+		{change.IsOfOthers(said, before), updateOthers},
+		{u.kind.IsNewIn(said, before), updateValue},
+		{u.kind == asked.Truth, updateTruth},
+	} {
+		if signal.is {
+			logit += signal.value
+		}
+	}
+	return logit > 0
+}
+
+// saidIn returns the hashes of the lexemes of a document's content.
+func (x *index) saidIn(doc int) map[uint64]bool {
+	all := x.lexemesOf(doc)
+	said := map[uint64]bool{}
+	for _, lexeme := range all[len(all)-int(x.docs[doc].said):] {
+		said[lexeme] = true
+	}
+	return said
+}
+
+// raise puts the latest memory that seems to update what the best memory says before it. Both answer the query, but the
+// later one is about the present. list is ordered by score, and rows has its first updateReach memories whole.
+func (u *updates) raise(list []scored, rows map[string]row) {
+	if len(list) == 0 || len(u.queries) == 0 || !u.x.isStatement(list[0].relevant) {
+		return
+	}
+	earlier, latest := &list[0], 0
+	for i := 1; i < min(updateReach, len(list)); i++ {
+		later := &list[i]
+		if u.x.isLaterStatement(earlier.relevant, later.relevant) &&
+			(latest == 0 || u.x.docs[later.doc].created > u.x.docs[list[latest].doc].created) &&
+			u.seem(earlier.relevant, later.relevant, rows[earlier.id].whole.Content, rows[later.id].whole.Content) {
+			latest = i
+		}
+	}
+	if latest == 0 {
+		return
+	}
+	raised := list[latest]
+	raised.update = update{earlier: earlier.id, lift: earlier.score - raised.score}
+	raised.score = earlier.score
+	raised.relevant = &relevant{}
+	*raised.relevant = *list[latest].relevant
+	raised.confidence = max(raised.confidence, earlier.confidence)
+	copy(list[1:latest+1], list[:latest])
+	list[0] = raised
+}
+
+// isStatement reports whether a candidate says something about a person: it is a fact, or a message that is neither the
+// assistant's nor a question.
+func (x *index) isStatement(r *relevant) bool {
+	const mostly = 0.5
+	return !r.isDerived(x) && !x.isAnswer(r.doc) && r.question < mostly && r.former == nil
+}
+
+// isDerived reports whether a candidate was made of other memories, or of what worked.
+func (r *relevant) isDerived(x *index) bool {
+	return slices.Contains(derivedTypes, x.kind(r.doc).Type)
+}
+
+var derivedTypes = []memory.Type{memory.TypeReflection, memory.TypeSummary, memory.TypeSkill, "insight", "pattern"}
+
+// isLaterStatement reports whether a candidate is a statement of the same person, and later.
+func (x *index) isLaterStatement(earlier, later *relevant) bool {
+	a, b := &x.docs[earlier.doc], &x.docs[later.doc]
+	return b.created >= a.created+updateGap.Microseconds() && x.isStatement(later) &&
+		memory.NameOf(x.speakers[a.speaker]) == memory.NameOf(x.speakers[b.speaker])
+}

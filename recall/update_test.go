@@ -1,0 +1,96 @@
+package recall
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"hippocampus/internal/memory"
+)
+
+func TestRecall_PutsWhatSeemsToUpdateFirst(t *testing.T) {
+	t.Parallel()
+	const older = "I work for Maersk, in the office by the harbour."
+	for _, c := range []struct {
+		name, newer, query string
+		change             func(*memory.Memory) // of the newer one
+		asked              Query
+		raised             bool
+	}{
+		{name: "a change", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?", raised: true},
+		{name: "among few", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?",
+			asked: Query{Limit: 1}, raised: true},
+		{name: "a message", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?", raised: true,
+			change: func(m *memory.Memory) { m.Type, m.Speaker = memory.TypeMessage, memory.RoleUser }},
+		{name: "no change", newer: "I work with great people.", query: "Who do I work for?"},
+		{name: "of another", newer: "My brother works for DHL now.", query: "What does my job at the harbour pay?"},
+		{name: "the past", newer: "I quit Maersk, I work for DHL now.", query: "Who did I work for?"},
+		{name: "former too", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?",
+			asked: Query{IncludeFormer: true}},
+		{name: "said in one go", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?",
+			change: func(m *memory.Memory) { m.CreatedAt = begin.Add(-40 * 24 * time.Hour).Add(time.Minute) }},
+		{name: "by the assistant", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?",
+			change: func(m *memory.Memory) { m.Type, m.Speaker = memory.TypeMessage, memory.RoleAssistant }},
+		{name: "by another person", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?",
+			change: func(m *memory.Memory) { m.Speaker = "Tom" }},
+		{name: "a conclusion", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?",
+			change: func(m *memory.Memory) { m.Type = memory.TypeReflection }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			old := f.add(older, func(m *memory.Memory) {
+				m.CreatedAt = begin.Add(-40 * 24 * time.Hour)
+				m.LastAccessedAt, m.Importance = begin, 1 // so that it is first by its own
+			}, true)
+			newer := f.add(c.newer, func(m *memory.Memory) {
+				m.LastAccessedAt, m.Importance = begin.Add(-240*time.Hour), 0.1
+				if c.change != nil {
+					c.change(m)
+				}
+			}, true)
+			f.add("I planted tomatoes on the balcony.", nil, true)
+			q := c.asked
+			q.Text, q.Explain = c.query, true
+			a := f.recall(q)
+			if first := a.Memories[0]; (first.Memory.ID == newer.ID) != c.raised {
+				t.Fatalf("recalled %q first", first.Memory.Content)
+			} else if c.raised && (first.Updates != old.ID || first.Update <= 0) {
+				t.Errorf("it updates %q, which adds %v", first.Updates, first.Update)
+			}
+			for i, m := range a.Memories {
+				if i > 0 && m.Score > a.Memories[i-1].Score {
+					t.Errorf("%d has the score %v, more than %v", i, m.Score, a.Memories[i-1].Score)
+				}
+				if i > 0 && m.Update != 0 {
+					t.Errorf("%q is raised as well", m.Memory.Content)
+				}
+				p := m.Parts
+				sum := p.Similarity + p.Lexical + p.Neighbour + p.Speaker + p.Date + p.When + p.Routed + p.Question +
+					p.Message + p.Skill + p.Rerank + p.Decay + p.Importance + p.Update
+				if math.Abs(sum-m.Score) > 1e-9 {
+					t.Errorf("the parts of %q add up to %v, the score is %v", m.Memory.Content, sum, m.Score)
+				}
+			}
+		})
+	}
+}
+
+func TestRecall_PutsTheLatestUpdateFirst(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for i, said := range []string{
+		"My home is in Utrecht, above a shop.",
+		"I moved to Groningen, my home is there now.",
+		"I moved to Leiden, my home is there now.",
+	} {
+		f.add(said, func(m *memory.Memory) {
+			m.CreatedAt = begin.Add(time.Duration(i-10) * 24 * time.Hour)
+			m.Importance = 1 - float64(i)/2
+		}, true)
+	}
+	a := f.recall(Query{Text: "Where is my home, above a shop?"})
+	if got := contents(a)[0]; got != "I moved to Leiden, my home is there now." {
+		t.Errorf("recalled %q", contents(a))
+	}
+}
