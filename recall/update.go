@@ -44,7 +44,7 @@ const (
 // updates finds statements that change what others say.
 type updates struct {
 	x       *index
-	queries []subquery // that ask for the present; empty: none does
+	queries []subquery // that ask for the present; empty: nothing is looked for
 	lexemes map[uint64]bool
 	kind    asked.Kind
 }
@@ -84,8 +84,8 @@ func (u *updates) widen(q Query) Query {
 //	-0.5 + 1.5*strong + 0.5*weak + 7*overlap + 1.9*(words(later) - words(earlier)) - 0.7*ln(1 + lexemes)
 //	     + 1.2 in Chinese - 1 if it is of others + 1.7 if it has a new value + 1.3 if the query asks for yes or no
 //
-// Strong and weak are its cues of a change, of which it has one at least. Overlap is the share of lexemes that the two
-// have in common and the query lacks, and words is how well each fits the words of the query, 0..1.
+// Strong and weak are its cues of a change; without any it changes nothing. Overlap is the share of lexemes that the
+// two have in common and the query lacks, and words is how well each fits the words of the query, 0..1.
 func (u *updates) seem(earlier, later *relevant, before, said string) bool {
 	cues := change.Of(said)
 	if cues == (change.Cues{}) {

@@ -3,7 +3,7 @@
 //	"Which city do I live in?"                              -> Name
 //	Name, "I moved from Leeds to York", before: "in Leeds"  -> York is new
 //
-// It knows English and Chinese. Names are words with a capital, so that it finds none in Chinese texts.
+// It knows English and Chinese. A name is a word with a capital, so that Chinese texts have no names.
 package asked
 
 import (

@@ -87,8 +87,8 @@ func Of(said string) (cues Cues) {
 	return cues
 }
 
-// IsOfOthers reports whether a text names somebody or something else that an earlier text lacks, such as a brother or a
-// shop.
+// IsOfOthers reports whether a text names a person or a place of the lists of others, such as a brother or a shop, that
+// an earlier text does not name.
 func IsOfOthers(said, earlier string) bool {
 	before := read(earlier)
 	return slices.ContainsFunc(read(said), func(found cue) bool {
