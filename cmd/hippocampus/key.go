@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hippocampus/cmd/hippocampus/exit"
 	"hippocampus/internal/memory"
 	"hippocampus/server/app"
 	"hippocampus/server/config"
@@ -126,6 +127,11 @@ func revokeKeyCommand(o *overrides, host app.Host) *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "revoked key %s; running servers refuse it within %s\n", id, app.KeyTTL)
 			return nil
 		})
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return exit.Usagef("give the id of one key: `hippocampus key list` shows them")
+	}
 	return cmd
 }

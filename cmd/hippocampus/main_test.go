@@ -34,7 +34,7 @@ func TestExecute_Exits2OnWrongUsage(t *testing.T) {
 		`unknown command "lst"`:             {"key", "lst"},
 		"unknown command":                   {"serve", "now"},
 		"is not key=value":                  {"serve", "--set", "recall.limit"},
-		"accepts 1 arg":                     {"key", "revoke"},
+		"`hippocampus key list` shows them": {"key", "revoke"},
 		"accepts at most 1 arg":             {"export", "a", "b"},
 		"accepts 1 arg(s)":                  {"import"},
 		"give read, write, admin, operator": {"key", "create", "--role", "boss"},

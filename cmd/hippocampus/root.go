@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"hippocampus/cmd/hippocampus/demo"
 	"hippocampus/cmd/hippocampus/exit"
 	"hippocampus/cmd/hippocampus/memories"
+	"hippocampus/internal/nearest"
 	"hippocampus/server/app"
 	"hippocampus/server/config"
 )
@@ -70,6 +72,8 @@ uses it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Version = buildOf(version, debug.ReadBuildInfo).Version
+	root.SetVersionTemplate("hippocampus {{.Version}}: `hippocampus version` shows how it was built\n")
 	root.SetOut(host.Out)
 	root.SetErr(host.Err)
 	root.SetFlagErrorFunc(flagError)
@@ -157,7 +161,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	near := config.Nearest(unknown.GetSpecifiedName(), names)
+	near := nearest.Name(unknown.GetSpecifiedName(), names)
 	if near == "" {
 		return err
 	}

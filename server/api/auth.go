@@ -113,8 +113,12 @@ func secretOf(r *http.Request) (string, error) {
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	secret = strings.TrimSpace(secret)
-	if !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Token") || secret == "" {
+	switch {
+	case !strings.EqualFold(scheme, "Bearer") && !strings.EqualFold(scheme, "Token"):
 		return "", memory.Errorf(memory.KindUnauthorized, "the Authorization header is not of the form `Bearer KEY`")
+	case secret == "":
+		return "", memory.Errorf(memory.KindUnauthorized,
+			"the Authorization header has no key: was a variable such as HIPPOCAMPUS_KEY set before the request was sent?")
 	}
 	return secret, nil
 }

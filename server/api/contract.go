@@ -6,7 +6,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -170,7 +172,10 @@ func (op *operation) checkParameters(r *request) (fields []memory.Field, err err
 	}
 	for name := range r.query {
 		if !known[name] {
-			fields = append(fields, memory.Field{Path: "query." + clip(name), Message: "is not a known parameter"})
+			fields = append(fields, memory.Field{
+				Path:    "query." + clip(name),
+				Message: "is not a known parameter" + hintAt(name, slices.Sorted(maps.Keys(known))),
+			})
 		}
 	}
 	return fields, nil

@@ -64,7 +64,9 @@ func cutFields(schema *openapi3.Schema, fields map[string]any) (faults []memory.
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown[:min(len(unknown), memory.MaxFields)] {
-		faults = append(faults, memory.Field{Path: clip(name), Message: unknownField})
+		faults = append(faults, memory.Field{
+			Path: clip(name), Message: unknownField + hintAt(name, propertiesOf(schema)),
+		})
 	}
 	return faults
 }

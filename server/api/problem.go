@@ -106,6 +106,13 @@ func httpProblem(err *echo.HTTPError) Problem {
 	return p
 }
 
+// isNoRoute reports whether an error says that a method and path are no route.
+func isNoRoute(err error) bool {
+	var httpError *echo.HTTPError
+	return errors.As(err, &httpError) &&
+		(httpError.Code == http.StatusNotFound || httpError.Code == http.StatusMethodNotAllowed)
+}
+
 // fail answers a request with an error.
 func (s *Server) fail(c echo.Context, err error) {
 	c.Set(errorKey, err)
@@ -118,6 +125,11 @@ func (s *Server) fail(c echo.Context, err error) {
 		return
 	}
 	p := problemOf(err)
+	if isNoRoute(err) {
+		if instead := insteadOf(c.Request().URL.Path, c.Echo().Routes()); instead != "" {
+			p.Detail = "There is no such route: " + instead + "."
+		}
+	}
 	p.Instance = c.Request().URL.EscapedPath()
 	p.RequestID = c.Response().Header().Get(echo.HeaderXRequestID)
 	header := c.Response().Header()

@@ -64,14 +64,24 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 		return err
 	}
 	life.ctx = ctx
+	for _, sentence := range cfg.Unread {
+		log.Warn(sentence)
+	}
+	early, err := listen(cfg.Listen) // before anything is created
+	if err != nil {
+		return err
+	}
+	if err := early.Close(); err != nil { // nobody is answered before the server is built
+		return err
+	}
 	shareFolder(ctx, cfg, life, commandTime)
 	s, err := build(ctx, base{cfg: cfg, pace: host.pace(), now: host.Now, life: life, log: log}, host.Wrap)
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", cfg.Listen)
+	listener, err := listen(cfg.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w; choose another address with --listen HOST:PORT", cfg.Listen, err)
+		return err
 	}
 	failed := make(chan error, 2)
 	s.inUse.metrics, err = serveDocuments(life, cfg, s.handler, failed)
@@ -95,6 +105,14 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP: %w", err)
 	}
+}
+
+func listen(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen HOST:PORT", address, err)
+	}
+	return listener, nil
 }
 
 // serveDocuments serves /metrics and /openapi.yaml at metrics.listen, if that is set, and returns the address.

@@ -1,9 +1,13 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +45,8 @@ func runEndsCleanly(t *testing.T, cfg config.Config) {
 	}
 }
 
-// A failed start must not generate a key, since its secret would never be shown.
-func TestRun_GeneratesNoKeyIfTheStartFails(t *testing.T) {
+// A start that fails must not generate a key, since its secret would never be shown.
+func TestRun_LeavesNothingIfTheAddressIsTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -50,10 +54,13 @@ func TestRun_GeneratesNoKeyIfTheStartFails(t *testing.T) {
 	defer taken.Close()
 	cfg := config.Default()
 	cfg.Listen = taken.Addr().String()
-	cfg.Data = t.TempDir()
+	cfg.Data = filepath.Join(t.TempDir(), "data")
 	err = Run(t.Context(), cfg, Host{Out: io.Discard, Err: io.Discard, Now: time.Now})
 	if err == nil || !strings.Contains(err.Error(), "--listen") {
 		t.Fatalf("a taken address gives %v", err)
+	}
+	if _, err := os.Stat(cfg.Data); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the failed start made a data folder: %v", err)
 	}
 	cfg.Listen = "127.0.0.1:0"
 	s := start(t, cfg)

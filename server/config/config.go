@@ -49,6 +49,8 @@ type Config struct {
 	AppQuotas     AppQuotas     // quotas.apps.NAME.users and so on
 	Metrics       Metrics       `koanf:"metrics"`
 	Proxy         Proxy         `koanf:"proxy"`
+
+	Unread []string // a sentence for each environment variable that looks like a misspelt setting
 }
 
 // Proxy stands between OpenAI clients and a model. Without an upstream, it is off.

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"hippocampus/internal/nearest"
 )
 
 // FileVariable names the environment variable that gives the file's path.
@@ -68,7 +71,7 @@ var serviceLink = regexp.MustCompile(`^[A-Z0-9_]+_SERVICE_(HOST|PORT(_[A-Z0-9_]+
 
 // readEnvironment reads the settings among NAME=VALUE lines. An empty value
 // counts as not set.
-func readEnvironment(env []string) (layer, error) {
+func readEnvironment(env []string) layer {
 	found := layer{values: map[string]any{}, sources: map[string]string{}}
 	for _, canonical := range []bool{false, true} {
 		for _, line := range env {
@@ -91,9 +94,27 @@ func readEnvironment(env []string) (layer, error) {
 			continue
 		}
 		names := slices.Concat(slices.Collect(maps.Keys(variables)), clientVariables, []string{FileVariable})
-		return layer{}, unknown("environment variable", name, "", names)
+		found.faults = append(found.faults, unknown("environment variable", name, "", names))
 	}
-	return found, nil
+	return found
+}
+
+// unread returns a sentence for each variable that is probably a misspelt alias, such as DEEPSEEK_KEY: one with the
+// first word and almost the name of an alias that is not set. It may belong to another program, so that it is no fault.
+func unread(env []string) (list []string) {
+	firstWord := func(name string) string { return name[:strings.Index(name, "_")+1] }
+	for _, line := range env {
+		name, value, _ := strings.Cut(line, "=")
+		_, known := aliases[name]
+		if known || value == "" || strings.HasPrefix(name, prefix) || serviceLink.MatchString(line) {
+			continue
+		}
+		near := nearest.Name(name, slices.Collect(maps.Keys(aliases)))
+		if near != "" && firstWord(near) == firstWord(name) && Lookup(env, near) == "" {
+			list = append(list, fmt.Sprintf("the environment variable %s is not read: did you mean %s?", oneLine(name), near))
+		}
+	}
+	return list
 }
 
 // Lookup returns the last value of a variable in NAME=VALUE lines, or "".

@@ -80,3 +80,18 @@ func TestLoad_IgnoresVariablesOfOtherPrograms(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestLoad_NamesMisspeltAliases(t *testing.T) {
+	t.Parallel()
+	c := load(t, Sources{Env: []string{
+		"DEEPSEEK_KEY=hush", "MILVUS_HOSTS=a", "QWEN_API_KEY=x", "QWEN_API_KEYS=y", "DATABASE=x", "MILVUS_SIZE_LIMIT=3",
+		"DEEPSEEK_API_BAS=", "EDITOR=vi",
+	}})
+	want := []string{
+		"the environment variable DEEPSEEK_KEY is not read: did you mean DEEPSEEK_API_KEY?",
+		"the environment variable MILVUS_HOSTS is not read: did you mean MILVUS_HOST?",
+	}
+	if diff := cmp.Diff(want, c.Unread); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -26,6 +27,7 @@ type Sources struct {
 type layer struct {
 	values  map[string]any
 	sources map[string]string // for people: "hippocampus.yaml:12"
+	faults  []error           // of what is no setting
 }
 
 // Load merges the sources over the defaults and checks the result. Its errors
@@ -36,31 +38,39 @@ func Load(from Sources) (Config, error) {
 		return Config{}, err
 	}
 	values, sources := map[string]any{}, map[string]string{}
+	var faults []error
 	for _, l := range layers {
-		if err := l.check(); err != nil {
-			return Config{}, err
-		}
+		faults = append(faults, l.check()...)
 		maps.Copy(values, l.values)
 		maps.Copy(sources, l.sources)
 	}
 	c := Default()
+	c.Unread = unread(from.Env)
 	for _, s := range settings {
 		if value, ok := values[s.key]; ok && !s.set(&c, value) {
-			return Config{}, wrongValue(s, value, sources[s.key], s.rule.want)
+			faults = append(faults, wrongValue(s, value, sources[s.key], s.rule.want))
 		}
 	}
 	if err := c.setAppQuotas(values, sources); err != nil {
-		return Config{}, err
+		faults = append(faults, err)
 	}
-	return c, c.validate(sources)
+	return c, inOne(append(faults, c.validate(sources)...))
+}
+
+// inOne returns all faults as one error of one line; nil without faults.
+func inOne(faults []error) error {
+	if len(faults) < 2 {
+		return errors.Join(faults...)
+	}
+	lines := make([]string, len(faults))
+	for i, fault := range faults {
+		lines[i] = fault.Error()
+	}
+	return memory.Errorf(memory.KindInvalid, "%d settings are wrong: %s", len(faults), strings.Join(lines, "; "))
 }
 
 func read(from Sources) ([]layer, error) {
-	env, err := readEnvironment(from.Env)
-	if err != nil {
-		return nil, err
-	}
-	layers := []layer{env, readFlags(from.Flags)}
+	layers := []layer{readEnvironment(from.Env), readFlags(from.Flags)}
 	path := from.File
 	if path == "" {
 		path = Lookup(from.Env, FileVariable)
@@ -80,8 +90,9 @@ func readFlags(flags map[string]string) layer {
 	return found
 }
 
-// check refuses unknown keys, and removes sections and settings without a value.
-func (l layer) check() error {
+// check returns a fault for each unknown key, and removes it, sections, and settings without a value.
+func (l layer) check() (faults []error) {
+	faults = l.faults
 	for _, key := range slices.Sorted(maps.Keys(l.values)) {
 		value, first := l.values[key], firstOf(key)
 		_, known := byKey[key]
@@ -93,13 +104,15 @@ func (l layer) check() error {
 		case known, first != "" && (value == nil || isMap):
 			delete(l.values, key)
 		case first != "":
-			return memory.Errorf(memory.KindInvalid, "%s (%s) is a section: put its settings below it, such as %s",
-				key, l.sources[key], first)
+			faults = append(faults, memory.Errorf(memory.KindInvalid,
+				"%s (%s) is a section: put its settings below it, such as %s", key, l.sources[key], first))
+			delete(l.values, key)
 		default:
-			return unknown("setting", key, l.sources[key], keys)
+			faults = append(faults, unknown("setting", key, l.sources[key], keys))
+			delete(l.values, key)
 		}
 	}
-	return nil
+	return faults
 }
 
 // wrongValue is the error of a value that a setting cannot have.

@@ -204,19 +204,22 @@ func isLoopback(address string) bool {
 
 // validate checks each setting and the conditions between settings. The error,
 // of KindInvalid, names the first wrong setting with its source.
-func (c Config) validate(sources map[string]string) error {
+func (c Config) validate(sources map[string]string) (faults []error) {
 	for _, s := range settings {
 		if value := s.of(&c); !s.rule.fits(value) {
-			return wrongValue(s, value.Interface(), sources[s.key], s.rule.want)
+			faults = append(faults, wrongValue(s, value.Interface(), sources[s.key], s.rule.want))
 		}
+	}
+	if len(faults) > 0 {
+		return faults // on which the conditions may depend
 	}
 	for _, m := range c.conditions() {
 		if !m.holds {
 			s := byKey[m.key]
-			return wrongValue(s, s.of(&c).Interface(), sources[s.key], m.want)
+			faults = append(faults, wrongValue(s, s.of(&c).Interface(), sources[s.key], m.want))
 		}
 	}
-	return nil
+	return faults
 }
 
 // condition is one between several settings; key is the setting to correct.

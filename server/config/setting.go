@@ -44,8 +44,8 @@ func leaves(t reflect.Type, prefix string, path []int) []setting {
 	var found []setting
 	for i := range t.NumField() {
 		field := t.Field(i)
-		if field.Type == reflect.TypeFor[AppQuotas]() {
-			continue // setAppQuotas sets them
+		if field.Tag.Get("koanf") == "" {
+			continue // it is set otherwise: see Load
 		}
 		key, index := prefix+field.Tag.Get("koanf"), slices.Concat(path, field.Index)
 		if field.Type.Kind() == reflect.Struct {

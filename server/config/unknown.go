@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/nearest"
 )
 
 // unknown is the error of a name that no setting has.
@@ -11,7 +12,7 @@ func unknown(what, name, source string, known []string) error {
 	hint := "deploy/hippocampus.example.yaml lists every setting"
 	if removed(name) {
 		hint = "it is no longer a setting, remove it"
-	} else if near := Nearest(name, known); near != "" {
+	} else if near := nearest.Name(name, known); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return memory.Errorf(memory.KindInvalid, "unknown %s %s%s: %s", what, oneLine(name), inBrackets(source), hint)
@@ -39,36 +40,4 @@ var removedKeys = []string{
 // removed reports whether a key, or an environment variable, was a setting.
 func removed(name string) bool {
 	return slices.ContainsFunc(removedKeys, func(key string) bool { return name == key || name == variable(key) })
-}
-
-// Nearest returns the known name with the fewest edits from name, the first by
-// alphabet of several, or "" if more than a third of name differs.
-func Nearest(name string, known []string) string {
-	best, least := "", len(name)/3+1
-	for _, candidate := range slices.Sorted(slices.Values(known)) {
-		if d := distance(name, candidate); d < least || d == least && best == "" {
-			best, least = candidate, d
-		}
-	}
-	return best
-}
-
-// distance returns the Levenshtein distance between a and b, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+)
+
+func TestHintAt_NamesWhatWasMeant(t *testing.T) {
+	t.Parallel()
+	recall := []string{"limit", "query", "user_id", "min_confidence", "since", "until", "conversation_id"}
+	write := []string{"at", "content", "conversation_id", "importance", "user_id"}
+	for _, c := range []struct {
+		name  string
+		known []string
+		want  string
+	}{
+		{"userId", recall, ": did you mean user_id?"},
+		{"User-ID", recall, ": did you mean user_id?"},
+		{"top_k", recall, ": did you mean limit?"},
+		{"text", recall, ": did you mean query?"},
+		{"text", write, ": did you mean content?"},
+		{"thread_id", write, ": did you mean conversation_id?"},
+		{"qurey", recall, ": did you mean query?"},
+		{"messages", write, ": a list of messages is a turn, send it to POST /v1/turns"},
+		{"messages", recall, ""},
+		{"colour", recall, ""},
+		{"limit" + strings.Repeat("t", 64), recall, ""},
+		{"", recall, ""},
+	} {
+		if got := hintAt(c.name, c.known); got != c.want {
+			t.Errorf("%q: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestOtherNames_AreNoneOfOurs(t *testing.T) {
+	t.Parallel()
+	for other, ours := range otherNames {
+		if other != withoutSeparators(other) {
+			t.Errorf("%q is not written without separators", other)
+		}
+		for _, name := range ours {
+			if withoutSeparators(name) == other && name == other {
+				t.Errorf("%q is our own name", other)
+			}
+		}
+	}
+}
+
+func TestInsteadOf_NamesARouteOfOurs(t *testing.T) {
+	t.Parallel()
+	routes := []*echo.Route{{Path: "/v1/turns"}, {Path: "/v1/recall"}, {Path: "/v1/memories/:id"}}
+	for path, want := range map[string]string{
+		"/turns":                       "use /v1/turns",
+		"/v1/recall/":                  "use /v1/recall",
+		"/api/v1/recall":               "use /v1/recall",
+		"/v1/search":                   "use POST /v1/recall",
+		"/v1/memories/":                "mem0's API is at /mem0",
+		"/v2/memories/search/":         "mem0's API is at /mem0",
+		"/memories":                    "mem0's API is at /mem0",
+		"/api/v2/threads/t/messages":   "Zep's messages are POST /v1/turns",
+		"/v1/default/banks/b/recall":   "Hindsight's banks are users here",
+		"/v4/profile":                  "Supermemory's memories are POST /v1/memories",
+		"/v1/chat/completions":         "the OpenAI-compatible proxy is at /proxy/v1",
+		"/sse":                         "MCP is at /mcp",
+		"/v1/memories/0198c0de":        "",
+		"/v1/memories/0198c0de/histor": "",
+		"/nothing":                     "",
+	} {
+		if got := insteadOf(path, routes); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
