@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/internal/lang/asked"
 	"hippocampus/internal/lang/change"
+	"hippocampus/internal/lang/topic"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -29,14 +30,13 @@ const updateGap = time.Hour
 // The coefficients of updates come from a logistic regression. It separates statements which change what an earlier one
 // says from others that are found with it: docs/decisions/0057-what-seems-to-have-changed.md.
 const (
-	updateBias    = -0.5
-	updateStrong  = 1.5
-	updateWeak    = 0.5
-	updateOverlap = 7
-	updateWords   = 1.9
-	updateLength  = -0.7
-	updateChinese = 1.2 // whose lexemes are pairs of characters, so that a text has more of them
-	updateOthers  = -1
+	updateBias    = 0.4
+	updateStrong  = 1
+	updateOverlap = 5.6
+	updateWords   = 1.5
+	updateLength  = -0.8
+	updateChinese = 1.9 // whose lexemes are pairs of characters, so that a text has more of them
+	updateOthers  = -1.3
 	updateValue   = 1.7
 	updateTruth   = 1.3
 )
@@ -81,11 +81,12 @@ func (u *updates) widen(q Query) Query {
 // seem reports whether a statement more probably than not changes what an earlier one says, given that a query found
 // both:
 //
-//	-0.5 + 1.5*strong + 0.5*weak + 7*overlap + 1.9*(words(later) - words(earlier)) - 0.7*ln(1 + lexemes)
-//	     + 1.2 in Chinese - 1 if it is of others + 1.7 if it has a new value + 1.3 if the query asks for yes or no
+//	0.4 + strong + 5.6*overlap + 1.5*(words(later) - words(earlier)) - 0.8*ln(1 + lexemes)
+//	    + 1.9 in Chinese - 1.3 if it is of others + 1.7 if it has a new value + 1.3 if the query asks for yes or no
 //
-// Strong and weak are its cues of a change; without any it changes nothing. Overlap is the share of lexemes that the
-// two have in common and the query lacks, and words is how well each fits the words of the query, 0..1.
+// Strong is the number of its strong cues of a change. Overlap is the share of lexemes that the two have in common and
+// the query lacks, and words is how well each fits the words of the query, 0..1. A statement without any cue, or one
+// that shares neither words nor topics with the earlier one or the query, changes nothing.
 func (u *updates) seem(earlier, later *relevant, before, said string) bool {
 	cues := change.Of(said)
 	if cues == (change.Cues{}) {
@@ -98,7 +99,10 @@ func (u *updates) seem(earlier, later *relevant, before, said string) bool {
 			common++
 		}
 	}
-	logit := updateBias + updateStrong*float64(cues.Strong) + updateWeak*float64(cues.Weak) +
+	if common == 0 && later.lexical == 0 && topicsOf(before)&topicsOf(said) == 0 {
+		return false
+	}
+	logit := updateBias + updateStrong*float64(cues.Strong) +
 		updateOverlap*float64(common)/float64(1+min(len(a), len(b))) +
 		updateWords*(later.lexical-earlier.lexical) + updateLength*math.Log(float64(1+len(b)))
 	for _, signal := range []struct {
@@ -116,6 +120,8 @@ func (u *updates) seem(earlier, later *relevant, before, said string) bool {
 	}
 	return logit > 0
 }
+
+func topicsOf(said string) topic.Set { return topic.Of(said, text.Lexemes(said)) }
 
 // saidIn returns the hashes of the lexemes of a document's content.
 func (x *index) saidIn(doc int) map[uint64]bool {

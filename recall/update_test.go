@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"math"
 	"testing"
 	"time"
@@ -10,9 +11,9 @@ import (
 
 func TestRecall_PutsWhatSeemsToUpdateFirst(t *testing.T) {
 	t.Parallel()
-	const older = "I work for Maersk, in the office by the harbour."
 	for _, c := range []struct {
 		name, newer, query string
+		older              string               // "": where the user works
 		change             func(*memory.Memory) // of the newer one
 		asked              Query
 		raised             bool
@@ -22,6 +23,8 @@ func TestRecall_PutsWhatSeemsToUpdateFirst(t *testing.T) {
 			asked: Query{Limit: 1}, raised: true},
 		{name: "a message", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?", raised: true,
 			change: func(m *memory.Memory) { m.Type, m.Speaker = memory.TypeMessage, memory.RoleUser }},
+		{name: "unrelated", older: "I prefer green tea over coffee.", newer: "I moved to Porto.",
+			query: "What should I offer her to drink?"},
 		{name: "no change", newer: "I work with great people.", query: "Who do I work for?"},
 		{name: "of another", newer: "My brother works for DHL now.", query: "What does my job at the harbour pay?"},
 		{name: "the past", newer: "I quit Maersk, I work for DHL now.", query: "Who did I work for?"},
@@ -39,7 +42,7 @@ func TestRecall_PutsWhatSeemsToUpdateFirst(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			old := f.add(older, func(m *memory.Memory) {
+			old := f.add(cmp.Or(c.older, "I work for Maersk, in the office by the harbour."), func(m *memory.Memory) {
 				m.CreatedAt = begin.Add(-40 * 24 * time.Hour)
 				m.LastAccessedAt, m.Importance = begin, 1 // so that it is first by its own
 			}, true)
