@@ -119,7 +119,7 @@ func (s Service) recall(ctx context.Context, q recall.Query) (recall.Answer, err
 	return s.Recaller.Recall(ctx, q)
 }
 
-// standing makes the profile of the user the memories of an answer that has none, since nothing was asked.
+// standing makes the profile of the user the memories of an answer without any, since nothing was asked.
 func (s Service) standing(ctx context.Context, q recall.Query, g *gathered) error {
 	standing, err := s.Recaller.Standing(ctx, q)
 	if err != nil {

@@ -28,7 +28,7 @@ type Files interface {
 
 // FileTx is Files in a user's transaction.
 type FileTx interface {
-	// ListFiles is Files.ListFiles for an agent of the owner, or for none.
+	// ListFiles is Files.ListFiles for an agent of the owner, or for memories of no agent.
 	ListFiles(ctx context.Context, agentID string) ([]FileEntry, error)
 	// RecordedFile returns a file of the owner with its content; ok is false if it does not exist.
 	RecordedFile(ctx context.Context, agentID, path string) (f ExportedFile, ok bool, err error)

@@ -11,7 +11,7 @@ import (
 // them, for comparison with many queries.
 type cues struct {
 	speaker  string  // lower case; "nora" for "[2024-03-01] Nora: ..."; empty: no speaker
-	called   string  // lower case; the name that a fact states as the user's own; empty: none
+	called   string  // lower case; the name that a fact states as the user's own, or empty
 	timed    bool    // it states when something is, was or will be
 	question float64 // share of its text that consists of questions, 0..1
 }

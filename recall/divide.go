@@ -102,7 +102,7 @@ func (s *Service) match(queries []subquery, vectors []queryVector, found searchR
 	return list, fit
 }
 
-// outlineShare is the weight of a whole prompt, most of which may have been pasted. A part has the weight 1.
+// outlineShare is the weight of a whole prompt, since most of it may have been pasted. A part has the weight 1.
 const outlineShare = 0.5
 
 // mergeMatches unites what the parts of a prompt and, at the end, its outline found, each memory as it fits best.

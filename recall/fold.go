@@ -9,7 +9,7 @@ const foldMargin = 0.25
 
 // fold makes one item of a fact and a message that it was taken from, where both are
 // candidates: the fact, as relevant as the message, if it states the same or matches nearly as well; else the
-// message. Two facts of one message stay two, of which the one that matches better gets the
+// message. Two facts of one message stay two, and the one that matches better gets the
 // relevance of the message. The day of a message does not matter, since its fact is of the same day.
 // onFold, unless it is nil, gets each candidate that is dropped, and the id of the one that
 // stands for it.

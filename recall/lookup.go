@@ -18,7 +18,7 @@ import (
 // loading is what a recall reads of an owner while it is being read.
 type loading struct {
 	cached *index       // left by an earlier recall, perhaps outdated; nil if there is no such index
-	stored atomic.Int64 // documents of the stored index, as soon as it is read; 0: none, or not read yet
+	stored atomic.Int64 // documents of the stored index, as soon as it is read; 0 before, and without one
 	done   chan struct{}
 
 	// To be read when done is closed.
@@ -134,7 +134,7 @@ func (s *Service) routeAndEmbed(ctx context.Context, queries []subquery, m *stag
 	embedding := m.begin(embedCtx, stageEmbed)
 	embedded := s.embed(embedding.ctx, embedder, texts)
 	embedding.end()
-	if embedded == nil { // without similarities for some parts of a prompt, none of its parts is compared
+	if embedded == nil { // unless each part of a prompt has similarities, no part is compared
 		return <-routed, slices.Repeat([]queryVector{{embedder: embedder}}, len(queries))
 	}
 	for i, place := range missing {

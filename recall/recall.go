@@ -111,7 +111,7 @@ type Recalled struct {
 	Confidence float64  // that it fits the query, 0..1, whatever else was found; see Fit
 	Decay      float64  // freshness at the query's clock, 0..1; 1 for the workflow of a skill
 	Importance float64  // 0..1
-	Updates    string   // id of the earlier memory that it seems to update, before which it is ranked; empty: none
+	Updates    string   // id of the earlier memory that it seems to update, before which it is ranked; or empty
 	Update     float64  // added to the score for that
 	Score      float64  // the order; ties by id
 	Parts      *Parts   // of the score; nil unless the query asks for an explanation

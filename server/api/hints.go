@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/nearest"
 )
 
-// otherNames are the names that clients of other servers use, without case and separators, and ours, of which the first
-// that a request has is meant.
+// otherNames maps names that clients of other servers use, in lower case without separators, to ours. The first of ours
+// that the request has is meant.
 var otherNames = map[string][]string{
 	"topk": {"limit"}, "k": {"limit"}, "n": {"limit"}, "maxresults": {"limit"}, "numresults": {"limit"},
 	"pagesize": {"limit"}, "q": {"query"}, "question": {"query"}, "prompt": {"query"}, "search": {"query"},

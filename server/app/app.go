@@ -71,7 +71,7 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := early.Close(); err != nil { // nobody is answered before the server is built
+	if err := early.Close(); err != nil { // no client waits while the server is built
 		return err
 	}
 	shareFolder(ctx, cfg, life, commandTime)

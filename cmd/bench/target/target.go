@@ -109,7 +109,7 @@ const (
 	maxLine      = 1 << 20
 )
 
-// nightly lists the schedules that a measurement switches off, so that none changes memories while it runs.
+// nightly lists the schedules that a measurement switches off, so that no memory changes while it runs.
 var nightly = []string{"forgetting", "purge", "compression", "verification"}
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
