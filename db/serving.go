@@ -37,6 +37,8 @@ type Serving interface {
 	Unembedded(ctx context.Context, space memory.Space, after string, limit int) ([]memory.Memory, error)
 	// CountUnembedded counts them.
 	CountUnembedded(ctx context.Context, space memory.Space) (int, error)
+	// HasWordsOnly reports whether an active memory of any owner has no embedding at all: see Memory.WordsOnly.
+	HasWordsOnly(ctx context.Context) (bool, error)
 	// Reembed stores embeddings of the target in addition to those in use. It leaves
 	// out memories that were deleted or have another revision.
 	Reembed(ctx context.Context, space memory.Space, embeddings []Reembedding) error

@@ -131,8 +131,8 @@ func (i *importing) settled(it item, stored db.Record) bool {
 }
 
 // embed completes memories that will be stored. An active memory needs an
-// embedding by the serving model; another memory keeps its own until it is
-// restored.
+// embedding by the serving model, unless that refuses it; another memory keeps its
+// own until it is restored.
 func (i *importing) embed(ctx context.Context, items []item) error {
 	var places []int
 	var texts []string
@@ -154,13 +154,12 @@ func (i *importing) embed(ctx context.Context, items []item) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
+	vectors, err := llm.EmbedDocuments(ctx, by, texts)
 	if err != nil {
 		return err
 	}
 	for n, place := range places {
-		m := &items[place].record.Memory
-		m.EmbeddingModel, m.Embedding = by.Model(), vectors[n]
+		items[place].record.Memory.Embed(vectors[n], by.Model())
 	}
 	return nil
 }

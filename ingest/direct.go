@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/ingest/write"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -36,7 +37,6 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	if err == nil {
 		asked, err = s.complete(ctx, asked)
 	}
-	refused, err := refusedTexts(err)
 	if err != nil {
 		for _, i := range places {
 			results[i].Err = err
@@ -46,10 +46,9 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	var owners []memory.Owner
 	drafts, of := map[memory.Owner][]write.Draft{}, map[memory.Owner][]int{}
 	for n, m := range asked {
-		if m.Embedding == nil {
-			results[places[n]].Err = memory.Invalid(memory.Field{
-				Path: "content", Message: "is refused by the embedding model, also in parts: " + refused.Err.Error(),
-			})
+		if isLost(m) {
+			results[places[n]].Err = memory.Invalid(memory.Field{Path: "content", Message: fmt.Sprintf(
+				"is refused by the embedding model, also in parts of %d bytes, and has no words to be found by", llm.MinPart)})
 			continue
 		}
 		if drafts[m.Owner] == nil {

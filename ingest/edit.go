@@ -23,7 +23,7 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 		assign(&m.Content, c.Content)
 		assign(&m.Type, c.Type)
 		if after := m.EmbeddedText(); after != before {
-			vectors, err := by.Embed(ctx, llm.ForDocument, []string{after})
+			vectors, err := llm.EmbedDocuments(ctx, by, []string{after})
 			if err != nil {
 				return memory.Memory{}, err
 			}
@@ -40,7 +40,7 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 			m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 		}
 		if embedding != nil {
-			m.Embedding, m.EmbeddingModel = embedding, by.Model()
+			m.Embed(embedding, by.Model())
 		}
 		assign(&m.Importance, c.Importance)
 		assign(&m.Domain, c.Domain)

@@ -3,18 +3,18 @@ package ingest
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"go.uber.org/zap"
 
 	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
 	"hippocampus/internal/tracing"
 )
 
-// complete completes new memories with their embeddings, all with one call of the embedder. If that refuses some
-// texts, the error is a *llm.RefusedTexts, and their memories have no embedding.
+// complete completes new memories with their embeddings, all with one call of the embedder. Those whose texts it refuses
+// are WordsOnly.
 func (s *Service) complete(ctx context.Context, memories []memory.Memory) (complete []memory.Memory, err error) {
 	if len(memories) == 0 {
 		return nil, nil
@@ -23,41 +23,25 @@ func (s *Service) complete(ctx context.Context, memories []memory.Memory) (compl
 	defer func() { tracing.End(embedding, err) }()
 	by := llm.Serving(s.Embedder)
 	vectors, err := by.Embed(ctx, llm.ForDocument, embeddedTexts(memories))
-	if vectors == nil {
+	var refused *llm.RefusedTexts
+	if err != nil && !errors.As(err, &refused) {
 		return nil, err
 	}
 	for i, m := range memories {
-		complete = append(complete, write.Complete(m, vectors[i], by.Model(), s.Now()))
-	}
-	return complete, err
-}
-
-// completeMessages completes messages of turns, and leaves out those that the embedder refuses.
-func (s *Service) completeMessages(ctx context.Context, messages []memory.Memory) ([]memory.Memory, error) {
-	complete, err := s.complete(ctx, messages)
-	refused, err := refusedTexts(err)
-	return s.withoutRefused(complete, refused), err
-}
-
-// refusedTexts splits an error of complete: some texts were refused, or else nothing was embedded.
-func refusedTexts(err error) (refused *llm.RefusedTexts, failed error) {
-	if errors.As(err, &refused) {
-		return refused, nil
-	}
-	return nil, err
-}
-
-// withoutRefused leaves out the messages that have no embedding.
-func (s *Service) withoutRefused(messages []memory.Memory, refused *llm.RefusedTexts) []memory.Memory {
-	return slices.DeleteFunc(messages, func(m memory.Memory) bool {
-		if m.Embedding != nil {
-			return false
+		m = write.Complete(m, vectors[i], by.Model(), s.Now())
+		if m.WordsOnly() {
+			s.refusedCount.Add(1)
+			s.Log.Warn("a memory has no embedding: the embedder refuses its text, also in parts",
+				zap.String("memory", m.ID), zap.Int("bytes", len(m.Content)), zap.Error(refused))
 		}
-		s.refusedCount.Add(1)
-		s.Log.Warn("a message is not kept as a memory: the embedder refuses it",
-			zap.String("turn", m.SourceTurnID), zap.Int("bytes", len(m.Content)), zap.Error(refused))
-		return true
-	})
+		complete = append(complete, m)
+	}
+	return complete, nil
+}
+
+// isLost reports whether nothing would find a complete memory: the embedder refuses its text, which has no words.
+func isLost(m memory.Memory) bool {
+	return m.WordsOnly() && len(text.Lexemes(m.EmbeddedText())) == 0
 }
 
 // factOf returns the memory that a candidate of a turn describes, without an embedding.
@@ -87,6 +71,6 @@ func embeddedTexts(memories []memory.Memory) []string {
 	return texts
 }
 
-// Refused counts the messages that were not kept since the embedder refused them. A turn that
-// is processed again counts again.
+// Refused counts the memories without an embedding, since the embedder refused their texts. A turn that is processed
+// again counts again.
 func (s *Service) Refused() int64 { return s.refusedCount.Load() }

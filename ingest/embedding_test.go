@@ -42,7 +42,17 @@ func (b *fixture) keptContents() (contents []string) {
 	return contents
 }
 
-func TestProcess_LeavesOutRefusedMessages(t *testing.T) {
+// wordsOnly returns the contents of those of the memories that have no embedding.
+func wordsOnly(memories []memory.Memory) (contents []string) {
+	for _, m := range memories {
+		if m.WordsOnly() {
+			contents = append(contents, m.Content)
+		}
+	}
+	return contents
+}
+
+func TestProcess_KeepsRefusedMessagesByTheirWords(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
@@ -54,9 +64,12 @@ func TestProcess_LeavesOutRefusedMessages(t *testing.T) {
 			if o.Turn.Status != memory.TurnProcessed || len(o.Candidates) != 1 || o.Candidates[0].Verdict != memory.Kept {
 				t.Errorf("the turn is %+v", o)
 			}
-			want := []string{"How many hives?", "Two of them", "Splendid hives"}
+			want := []string{tooLong + "I keep bees", "How many hives?", "Two of them", "Splendid hives"}
 			if got := b.keptContents(); !slices.Equal(got, want) {
 				t.Errorf("kept %q, want %q", got, want)
+			}
+			if got := wordsOnly(b.kept()); !slices.Equal(got, want[:1]) {
+				t.Errorf("without an embedding: %q", got)
 			}
 			if n := b.Refused(); n != 1 {
 				t.Errorf("%d refused messages were counted", n)
@@ -102,8 +115,8 @@ func TestProcess_DefersATurnThatTheEmbedderRefuses(t *testing.T) {
 	}
 }
 
-// A fact that the embedder refuses is recorded with the reason. The turn's messages and other facts are kept.
-func TestProcess_RecordsFactsThatTheEmbedderRefuses(t *testing.T) {
+// A fact that the embedder refuses is kept by its words.
+func TestProcess_KeepsFactsThatTheEmbedderRefuses(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
 	b.models.Facts("bees", llmtest.Fact{Fact: tooLong + "The user keeps bees", Importance: 0.9, Domain: memory.Lifestyle},
@@ -111,27 +124,35 @@ func TestProcess_RecordsFactsThatTheEmbedderRefuses(t *testing.T) {
 	b.refuseWord("garden")
 	o := b.turn("I keep bees")
 	if o.Turn.Status != memory.TurnProcessed || len(o.Candidates) != 2 ||
-		o.Candidates[0].Verdict != memory.InvalidAnswer || !strings.Contains(o.Candidates[0].Reason, "embedder refuses it") ||
-		o.Candidates[1].Verdict != memory.Kept || len(b.kept()) != 1 {
+		o.Candidates[0].Verdict != memory.Kept || o.Candidates[1].Verdict != memory.Kept || len(b.kept()) != 1 {
 		t.Errorf("%+v", o)
+	}
+	if got := wordsOnly(b.facts()); !slices.Equal(got, []string{tooLong + "The user keeps bees"}) {
+		t.Errorf("without an embedding: %q", got)
 	}
 }
 
-// A refused item of a batch fails alone, with a reason that says what to do.
-func TestWriteBatch_RefusesItemsThatTheEmbedderRefuses(t *testing.T) {
+// A refused item of a batch is kept by its words. It fails alone, with a reason, if it has none.
+func TestWriteBatch_KeepsItemsThatTheEmbedderRefuses(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.refuseWord("garden")
+	b.refuse(http.StatusBadRequest, func(s string) bool { return strings.Contains(s, "garden") || strings.Contains(s, "🐝") })
 	results := b.WriteBatch(t.Context(), []Write{
-		{Owner: ada, Content: "I keep bees"}, {Owner: ada, Content: tooLong}, {Owner: ada, Content: "I like tea"},
+		{Owner: ada, Content: "I keep bees"}, {Owner: ada, Content: "🐝🐝"}, {Owner: ada, Content: tooLong},
+		{Owner: ada, Content: tooLong + "It is green.", Dedup: true},
 	})
 	for i, r := range results {
 		if (r.Err != nil) != (i == 1) {
 			t.Errorf("item %d: %v", i, r.Err)
 		}
 	}
-	if err := results[1].Err; !memory.IsKind(err, memory.KindInvalid) || len(b.memories()) != 2 {
-		t.Errorf("%v, %d memories", err, len(b.memories()))
+	if err := results[1].Err; !memory.IsKind(err, memory.KindInvalid) || len(wordsOnly(b.memories())) != 2 {
+		t.Errorf("%v, %+v", err, b.memories())
+	}
+	garden := "The garden is green."
+	changed, err := b.Change(t.Context(), ada.AppID, results[0].Written.Memory.ID, Change{Content: &garden})
+	if err != nil || !changed.WordsOnly() {
+		t.Errorf("the changed memory is %+v: %v", changed, err)
 	}
 }
 
@@ -171,15 +192,15 @@ func TestTakeInPast_EmbedsTurnsTogether(t *testing.T) {
 	}
 }
 
-func TestTakeInPast_LeavesOutRefusedMessages(t *testing.T) {
+func TestTakeInPast_KeepsRefusedMessagesByTheirWords(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
 	b.past("I keep bees", tooLong, "The harvest was good", "Thirty jars of honey")
 	b.refuseLong(http.StatusRequestEntityTooLarge)
-	if done, err := b.TakeInPast(t.Context()); err != nil || done != (TakenIn{Turns: 4, Messages: 3}) {
+	if done, err := b.TakeInPast(t.Context()); err != nil || done != (TakenIn{Turns: 4, Messages: 4}) {
 		t.Errorf("taken in: %+v: %v", done, err)
 	}
-	want := []string{"I keep bees", "The harvest was good", "Thirty jars of honey"}
+	want := []string{"I keep bees", strings.TrimSpace(tooLong), "The harvest was good", "Thirty jars of honey"}
 	if got := b.keptContents(); !slices.Equal(got, want) || b.Refused() != 1 {
 		t.Errorf("kept %q, want %q; %d messages refused", got, want, b.Refused())
 	}

@@ -51,7 +51,7 @@ func (s *Service) takeByRules(
 	if len(candidates) == 0 {
 		return nil
 	}
-	drafts, places, err := s.drafts(ctx, turn, candidates, messages, true)
+	drafts, places, _, err := s.drafts(ctx, turn, candidates, messages, true)
 	if err != nil {
 		return err
 	}

@@ -240,7 +240,7 @@ func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, me
 	switch {
 	case c.unasked && m.Status != memory.Active && !(m.Faded && !c.onlyUnasks()):
 		m.Asked = ""
-		m.Embedding, m.EmbeddingModel = c.embedding, model
+		m.Embed(c.embedding, model)
 		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 		return DoneShortened, memory.EventUpdated, nil
 	case m.Faded: // even if it states more, since no recall shows it
@@ -248,7 +248,7 @@ func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, me
 	case m.Status == memory.Forgotten, c.undo != nil && !c.undo(m):
 		return "", "", nil
 	case c.embedding != nil:
-		m.Embedding, m.EmbeddingModel = c.embedding, model
+		m.Embed(c.embedding, model)
 	}
 	switch {
 	case c.undo != nil:

@@ -300,7 +300,7 @@ func (p *forgetting) embed(ctx context.Context) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	vectors, err := p.by.Embed(ctx, llm.ForDocument, texts)
+	vectors, err := llm.EmbedDocuments(ctx, p.by, texts)
 	if err != nil {
 		return err
 	}

@@ -17,14 +17,14 @@ func (s *Service) keep(ctx context.Context, turn memory.Turn, messages []memory.
 	if err != nil || stored != nil {
 		return stored, err
 	}
-	complete, err := s.completeMessages(ctx, messages)
+	complete, err := s.complete(ctx, messages)
 	if err != nil {
 		return nil, err
 	}
-	drafts := draftsOf(complete, write.Alone)
-	turn.LeftOut = inOrder(turn.LeftOut, refused(messages, drafts))
+	complete, lost := withoutLost(complete)
+	turn.LeftOut = inOrder(turn.LeftOut, lost)
 	_, err = s.Writer.Write(ctx, write.Batch{
-		Owner: turn.Owner, Cause: causeOf(turn), Drafts: drafts,
+		Owner: turn.Owner, Cause: causeOf(turn), Drafts: draftsOf(complete, write.Alone),
 		First: func(ctx context.Context, tx db.UserTx) error {
 			if err := isAsRead(ctx, tx, turn); err != nil {
 				return err

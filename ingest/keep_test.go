@@ -117,13 +117,13 @@ func TestProcess_KeepsNoMessageOfAWithdrawnTurn(t *testing.T) {
 func TestProcess_FindsMessagesStoredBeforeTheModelWasTakenAway(t *testing.T) {
 	t.Parallel()
 	b := newFallbackFixture(t, llmtest.Text("no JSON at all"))
-	b.refuseWord("unspeakable")
-	o := b.turn("I live in Groningen.", "The city has an unspeakable number of bicycles.", "thanks")
+	b.refuseWord("🚲")
+	o := b.turn("I live in Groningen.", "The city has many bicycles.", "🚲 🚲?", "thanks")
 	before, leftOut := b.kept(), o.Turn.LeftOut
 	if len(leftOut) != 2 || leftOut[0].Reason != memory.OmittedRefused || leftOut[1].Reason != memory.OmittedSmallTalk {
 		t.Errorf("left out %+v", leftOut)
 	}
-	if len(before) != 1 || len(b.facts()) != 1 || o.Turn.Status != memory.TurnFailed {
+	if len(before) != 2 || len(b.facts()) != 1 || o.Turn.Status != memory.TurnFailed {
 		t.Fatalf("%d messages, %d facts, the turn is %s", len(before), len(b.facts()), o.Turn.Status)
 	}
 	b.Scorer, b.Rules = b.Rules, nil
@@ -139,7 +139,7 @@ func TestProcess_FindsMessagesStoredBeforeTheModelWasTakenAway(t *testing.T) {
 		t.Errorf("the facts are %q", b.factContents())
 	}
 	sources, err := b.store.Sources(t.Context(), ada, memory.IDs(facts))
-	if err != nil || !slices.Equal(memory.IDs(sources[facts[0].ID]), memory.IDs(before)) {
+	if err != nil || !slices.Equal(memory.IDs(sources[facts[0].ID]), memory.IDs(before[:1])) {
 		t.Errorf("the fact was derived from %+v, %v", sources, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"hippocampus/db"
-	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 )
 
@@ -28,14 +27,16 @@ func inOrder(lists ...[]memory.Omission) []memory.Omission {
 	return all
 }
 
-// refused returns the messages that are not among the drafts, since the embedder refuses them.
-func refused(messages []memory.Memory, drafts []write.Draft) (leftOut []memory.Omission) {
+// withoutLost leaves out the complete messages that nothing would find.
+func withoutLost(messages []memory.Memory) (kept []memory.Memory, leftOut []memory.Omission) {
 	for _, m := range messages {
-		if !slices.ContainsFunc(drafts, func(d write.Draft) bool { return d.Memory.ID == m.ID }) {
+		if isLost(m) {
 			leftOut = omit(leftOut, memory.PlaceOf(m.ID), memory.OmittedRefused, visible(m.Content))
+		} else {
+			kept = append(kept, m)
 		}
 	}
-	return leftOut
+	return kept, leftOut
 }
 
 // leaveOut stores what is left out of a turn, unless it is stored already or nothing is.

@@ -45,14 +45,14 @@ func (b *fixture) remembered(turn memory.Turn) []int {
 func TestProcess_SaysWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
-	b.refuseWord("unspeakable")
+	b.refuseWord("🐝")
 	turn, _, err := b.Accept(t.Context(), memory.Turn{Owner: ada, Messages: []memory.Message{
 		spoke("system", "Be brief."),
 		spoke("user", heading.English.Sections[heading.Memories]+"\n- Lives in Porto.\n\nI moved to Lisbon."),
 		spoke("assistant", strings.Repeat("Moving takes time. ", 8)+"\n- Label boxes"),
 		spoke("user", "thanks"),
 		{Role: "assistant", Content: "{}", Kind: memory.ToolUse},
-		spoke("user", "It was unspeakable."),
+		spoke("user", "🐝 🐝?"),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestProcess_SaysWhatIsLeftOut(t *testing.T) {
 		{Message: 2, Reason: memory.OmittedLongAnswer, Characters: 5 * 16},
 		{Message: 3, Reason: memory.OmittedSmallTalk, Characters: 6},
 		{Message: 4, Reason: memory.OmittedKind, Characters: 2},
-		{Message: 5, Reason: memory.OmittedRefused, Characters: 17},
+		{Message: 5, Reason: memory.OmittedRefused, Characters: 3},
 	}
 	if got := b.outcome(turn.ID).Turn.LeftOut; !slices.Equal(got, want) {
 		t.Errorf("left out %+v, want %+v", got, want)
@@ -122,10 +122,9 @@ func TestLeftOut_AndWhatIsRememberedIsAllThatWasSaid(t *testing.T) {
 			nil, func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON") },
 			func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Status(http.StatusBadRequest) },
 		}).Draw(t, "model"))
-		if rapid.Bool().Draw(t, "refusing embedder") {
-			b.refuseWord("unspeakable")
-		} else {
-			b.models.OnEmbed(nil)
+		b.models.OnEmbed(nil)
+		if word := rapid.SampledFrom([]string{"", "unspeakable", "🐝"}).Draw(t, "refused"); word != "" {
+			b.refuseWord(word)
 		}
 		messages := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) memory.Message {
 			return memory.Message{

@@ -72,13 +72,18 @@ func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[st
 		messages, leftOut := s.messages(*turn, memory.Message{}, echoes{}) // what recall returned then is not known any more
 		drafts, turn.LeftOut = append(drafts, messages...), inOrder(turn.LeftOut, leftOut)
 	}
-	complete, err := s.completeMessages(ctx, drafts)
+	complete, err := s.complete(ctx, drafts)
 	if err != nil {
 		return nil, err
 	}
 	messages := map[string][]memory.Memory{}
 	for _, m := range complete {
 		messages[m.SourceTurnID] = append(messages[m.SourceTurnID], m)
+	}
+	for i := range turns {
+		turn, lost := &turns[i], []memory.Omission(nil)
+		messages[turn.ID], lost = withoutLost(messages[turn.ID])
+		turn.LeftOut = inOrder(turn.LeftOut, lost)
 	}
 	return messages, nil
 }

@@ -102,13 +102,11 @@ var errFinished = errors.New("the turn was finished by another worker")
 func (s *Service) write(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, stored bool,
 ) error {
-	drafts, places, err := s.drafts(ctx, turn, candidates, messages, stored)
+	drafts, places, lost, err := s.drafts(ctx, turn, candidates, messages, stored)
 	if err != nil {
 		return err
 	}
-	if !stored {
-		turn.LeftOut = inOrder(turn.LeftOut, refused(messages, drafts))
-	}
+	turn.LeftOut = inOrder(turn.LeftOut, lost)
 	_, err = s.Writer.Write(ctx, write.Batch{
 		Owner: turn.Owner, Cause: causeOf(turn), Drafts: drafts,
 		First: func(ctx context.Context, tx db.UserTx) error {
@@ -140,10 +138,11 @@ func (s *Service) write(
 }
 
 // drafts returns drafts of the messages of a turn, unless they are stored, then of its kept candidates, whose places
-// among the candidates it returns too. A candidate that the embedder refuses becomes invalid.
+// among the candidates it returns too, and what is left out of the messages. A candidate that nothing would find becomes
+// invalid.
 func (s *Service) drafts(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, stored bool,
-) (drafts []write.Draft, places []int, err error) {
+) (drafts []write.Draft, places []int, lost []memory.Omission, err error) {
 	var unstored, facts []memory.Memory
 	if !stored {
 		unstored = messages
@@ -155,19 +154,18 @@ func (s *Service) drafts(
 		}
 	}
 	complete, err := s.complete(ctx, slices.Concat(unstored, facts))
-	refused, err := refusedTexts(err)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	facts = complete[len(unstored):]
 	if !stored {
-		messages = s.withoutRefused(complete[:len(unstored)], refused)
+		messages, lost = withoutLost(complete[:len(unstored)])
 		drafts = draftsOf(messages, write.Alone)
 	}
 	for i, fact := range facts {
-		if fact.Embedding == nil {
+		if isLost(fact) {
 			c := &candidates[kept[i]]
-			c.Verdict, c.Reason = memory.InvalidAnswer, "the embedder refuses it: "+excerpt(refused.Err.Error())
+			c.Verdict, c.Reason = memory.InvalidAnswer, "the embedder refuses it, and it has no words to be found by"
 			continue
 		}
 		draft := write.Draft{Memory: fact, Compare: write.Judged}
@@ -176,7 +174,7 @@ func (s *Service) drafts(
 		}
 		drafts, places = append(drafts, draft), append(places, kept[i])
 	}
-	return drafts, places, nil
+	return drafts, places, lost, nil
 }
 
 // causeOf is the cause of what a turn changes.

@@ -125,7 +125,7 @@ func (r *restoring) plan(ctx context.Context, scope Scope) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	vectors, err := r.by.Embed(ctx, llm.ForDocument, texts)
+	vectors, err := llm.EmbedDocuments(ctx, r.by, texts)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (r *restoring) store(
 		m.LastAccessedAt = memory.Instant(r.Now())
 	}
 	if embedding := r.embeddings[m.ID]; embedding != nil {
-		m.Embedding, m.EmbeddingModel = embedding, r.by.Model()
+		m.Embed(embedding, r.by.Model())
 	}
 	changes.Note(m.ID, memory.EventRestored, difference)
 	return changes.Update(ctx, before, m)

@@ -199,15 +199,19 @@ func (s *Service) searchStores(
 		if err == nil {
 			return early.hits, nil, nil
 		}
+		compared, compareErr := s.compareNewest(ctx, q.Owner, vector, r)
+		if compareErr != nil {
+			return nil, nil, compareErr
+		}
+		if errors.Is(err, errLacksMemories) && len(own) < s.set.OwnLimit && onlyOwn(compared, own) {
+			return early.hits, nil, nil // no other memory has an embedding
+		}
 		s.log.Warn("recall compares embeddings in the database: the vector store is unavailable",
 			tracing.Log(ctx), zap.Error(err))
-		hits, degraded = early.hits, []string{partVectors}
+		return union(compared, early.hits), []string{partVectors}, nil
 	}
 	compared, err := s.compareNewest(ctx, q.Owner, vector, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	return union(compared, hits), degraded, nil
+	return compared, nil, err
 }
 
 // lacksMemories reports whether the vector store has lost memories, or may lack
@@ -236,6 +240,13 @@ func (s *Service) lacksMemories(r searchResult, own []memory.Memory, found *stor
 		}
 	}
 	return slices.ContainsFunc(r.scope.matching, func(doc int) bool { return !isOwn[doc] })
+}
+
+// onlyOwn reports whether all hits are own writes.
+func onlyOwn(hits []hit, own []memory.Memory) bool {
+	return !slices.ContainsFunc(hits, func(h hit) bool {
+		return !slices.ContainsFunc(own, func(m memory.Memory) bool { return m.ID == h.id })
+	})
 }
 
 // compareNewest compares the embeddings of the newest matching memories, at
@@ -285,7 +296,7 @@ func (s *Service) embedOwnWrites(ctx context.Context, embedder llm.Embedder, own
 	var places []int
 	var texts []string
 	for i := range own {
-		if own[i].EmbeddingIn(llm.SpaceOf(embedder)) == nil && len(texts) < maxEmbeddedWrites {
+		if own[i].EmbeddingIn(llm.SpaceOf(embedder)) == nil && !own[i].WordsOnly() && len(texts) < maxEmbeddedWrites {
 			places, texts = append(places, i), append(texts, own[i].EmbeddedText())
 		}
 	}
@@ -294,13 +305,13 @@ func (s *Service) embedOwnWrites(ctx context.Context, embedder llm.Embedder, own
 	}
 	ctx, done := waitFor(ctx, partEmbedder, s.set.EmbedTimeout)
 	defer done()
-	vectors, err := embedder.Embed(ctx, llm.ForDocument, texts)
+	vectors, err := llm.EmbedDocuments(ctx, embedder, texts)
 	if err != nil {
 		s.log.Warn("recall continues without the embeddings of some of the newest writes", tracing.Log(ctx), zap.Error(err))
 		return
 	}
 	for i, place := range places {
-		own[place].Embedding, own[place].EmbeddingModel = vectors[i], embedder.Model()
+		own[place].Embed(vectors[i], embedder.Model())
 	}
 }
 

@@ -115,6 +115,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"erase against writers":   eraseAgainstWriters,
 		"erase hostile ids":       eraseHostile,
 		"changing models":         changingModels,
+		"words only":              wordsOnly,
 		"calibrations":            calibrations,
 		"hold re-embedding":       holdReembedding,
 		"leases of a clock ahead": leasesOfAClockAhead,

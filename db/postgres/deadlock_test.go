@@ -105,6 +105,7 @@ func twoMemories(t *testing.T, s *postgres.Store) (a, b memory.Memory) {
 		both[i] = memory.Memory{
 			ID: memory.NewID(), Owner: memory.Owner{AppID: "app", UserID: t.Name()}, Content: "x", Type: memory.TypeFact,
 			Domain: memory.GeneralChat, Status: memory.Active, CreatedAt: at, UpdatedAt: at, Revision: 1,
+			Embedding: []float32{1}, EmbeddingModel: "model",
 		}
 	}
 	slices.SortFunc(both, func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) })

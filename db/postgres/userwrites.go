@@ -33,8 +33,9 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 			$19),
 			lexemes = $20, embedding_model = $21, revision = $23, change = $25, asked = $26, faded = $27,
 			vector_state = CASE WHEN revision = $23 THEN vector_state
-				WHEN $24 AND vector_claimed_until IS NULL THEN CASE WHEN $15 = 'active' THEN 'synced' ELSE 'absent' END
-				WHEN $15 = 'active' THEN 'pending' ELSE 'removing' END,
+				WHEN $24 AND vector_claimed_until IS NULL THEN
+					CASE WHEN $15 = 'active' AND $21 <> '' THEN 'synced' ELSE 'absent' END
+				WHEN $15 = 'active' AND $21 <> '' THEN 'pending' ELSE 'removing' END,
 			vector_attempts = CASE WHEN $24 AND revision <> $23 AND vector_claimed_until IS NULL THEN 0 ELSE vector_attempts END,
 			vector_since = CASE WHEN revision = $23 OR vector_state IN ('pending', 'removing') THEN vector_since ELSE $18 END,
 			vector_due = CASE WHEN revision = $23 THEN vector_due ELSE $18 END

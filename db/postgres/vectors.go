@@ -113,7 +113,7 @@ const finish = `
 		vector_again = NOT ` + holds + ` AND m.vector_claimed_until IS NOT NULL,
 		vector_state = CASE
 			WHEN ` + settles + ` THEN CASE WHEN done.removed THEN 'absent' ELSE 'synced' END
-			WHEN m.status = 'active' THEN 'pending' ELSE 'removing' END,
+			WHEN m.status = 'active' AND m.embedding_model <> '' THEN 'pending' ELSE 'removing' END,
 		vector_attempts = CASE WHEN ` + settles + ` THEN 0 ELSE m.vector_attempts END,
 		vector_synced_at = CASE WHEN ` + settles + ` THEN $4 ELSE m.vector_synced_at END,
 		vector_since = CASE WHEN ` + settles + ` THEN m.vector_since ELSE $4 END,
@@ -154,7 +154,7 @@ func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) erro
 		SET vector_claimed_until = CASE WHEN NOT `+holds+` THEN m.vector_claimed_until END,
 			vector_again = m.vector_again OR NOT `+holds+` AND m.vector_claimed_until IS NOT NULL,
 			vector_attempts = m.vector_attempts + CASE WHEN `+holds+` THEN 1 ELSE 0 END,
-			vector_state = CASE WHEN m.status = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_state = CASE WHEN m.status = 'active' AND m.embedding_model <> '' THEN 'pending' ELSE 'removing' END,
 			vector_since = CASE WHEN m.vector_state IN ('pending', 'removing') THEN m.vector_since ELSE done.due END,
 			vector_due = done.due
 		FROM done JOIN locked USING (id)

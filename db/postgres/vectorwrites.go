@@ -56,7 +56,7 @@ func (w *vectorWrites) begin(batch *pgx.Batch) {
 
 // takes reports whether the transaction can bring the vector store up to date for m.
 func (w *vectorWrites) takes(m memory.Memory) bool {
-	return w.to != nil && w.ready && w.space != memory.Space{} && (m.Status != memory.Active || w.to.Takes(w.space, m))
+	return w.to != nil && w.ready && w.space != memory.Space{} && (!m.HasVector() || w.to.Takes(w.space, m))
 }
 
 // note has end write m, which the space takes. The last m with an id counts.
@@ -87,7 +87,7 @@ func (w *vectorWrites) end(batch *pgx.Batch) {
 	var gone []string
 	for _, m := range slices.SortedFunc(maps.Values(w.last),
 		func(a, b memory.Memory) int { return cmp.Compare(a.ID, b.ID) }) {
-		if m.Status == memory.Active {
+		if m.HasVector() {
 			put = append(put, m)
 		} else {
 			gone = append(gone, m.ID)

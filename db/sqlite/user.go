@@ -130,7 +130,8 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 			status = ?15, superseded_by = nullif(?16, ''), created_at = ?17, updated_at = ?18,
 			last_accessed_at = max(last_accessed_at, ?19),
 			lexemes = ?20, embedding_model = ?21, embedding = ?22, revision = ?23, change = ?24, asked = ?25, faded = ?26,
-			vector_state = CASE WHEN revision = ?23 THEN vector_state WHEN ?15 = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_state = CASE WHEN revision = ?23 THEN vector_state
+				WHEN ?15 = 'active' AND ?21 <> '' THEN 'pending' ELSE 'removing' END,
 			vector_since = iif(revision = ?23 OR vector_state IN ('pending', 'removing'), vector_since, ?18),
 			vector_due = iif(revision = ?23, vector_due, ?18)
 		WHERE id = ?1 AND app_id = ?2 AND user_id = ?3`,

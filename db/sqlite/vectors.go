@@ -61,7 +61,7 @@ func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time
 				vector_again = vector_claims <> ?6 AND vector_claimed_until IS NOT NULL,
 				vector_state = CASE
 					WHEN ?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again THEN iif(?3, 'absent', 'synced')
-					WHEN status = 'active' THEN 'pending' ELSE 'removing' END,
+					WHEN status = 'active' AND embedding_model <> '' THEN 'pending' ELSE 'removing' END,
 				vector_attempts = iif(?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again, 0, vector_attempts),
 				vector_synced_at = iif(?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again, ?4, vector_synced_at),
 				vector_since = iif(?5 AND revision = ?2 AND vector_claims = ?6 AND NOT vector_again, vector_since, ?4),
@@ -90,7 +90,7 @@ func (s *Store) RetryVectors(ctx context.Context, retries []db.VectorRetry) erro
 				vector_claimed_until = iif(vector_claims = ?3, NULL, vector_claimed_until),
 				vector_again = vector_again OR vector_claims <> ?3 AND vector_claimed_until IS NOT NULL,
 				vector_attempts = vector_attempts + (vector_claims = ?3),
-				vector_state = iif(status = 'active', 'pending', 'removing'),
+				vector_state = iif(status = 'active' AND embedding_model <> '', 'pending', 'removing'),
 				vector_since = iif(vector_state IN ('pending', 'removing'), vector_since, ?2),
 				vector_due = ?2
 			WHERE id = ?1 AND (+vector_state IN ('pending', 'removing') OR vector_claims <> ?3)`,

@@ -21,6 +21,8 @@ func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 		UNION ALL SELECT 'vectors', status, vector_state, '', count(*)
 			FROM agent_memories{| INDEXED BY agent_memories_outbox}
 			WHERE app_id = $1 AND vector_state IN ('pending', 'removing') GROUP BY status, vector_state
+		UNION ALL SELECT 'words only', '', '', '', count(*) FROM agent_memories{| INDEXED BY agent_memories_words_only}
+			WHERE app_id = $1 AND status = 'active' AND embedding_model = '' AND vector_state = 'absent'
 		UNION ALL SELECT 'turns', status, '', '', count(*) FROM turns WHERE app_id = $1 GROUP BY status
 		UNION ALL SELECT 'candidates', verdict, '', '', count(*) FROM candidates WHERE app_id = $1 GROUP BY verdict`, appID)
 	if err != nil {
@@ -130,6 +132,11 @@ func statsOf(counts []count) db.Stats {
 		case "vectors":
 			waiting[memory.Status(c.by[0])] += c.n
 			s.Vectors[memory.VectorState(c.by[1])] += c.n
+		case "words only":
+			if c.n > 0 {
+				waiting[memory.Active] += c.n
+				s.Vectors[memory.VectorAbsent] += c.n
+			}
 		case "turns":
 			s.Turns[memory.TurnStatus(c.by[0])] = c.n
 		case "candidates":

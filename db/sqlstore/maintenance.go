@@ -108,7 +108,7 @@ func (s *Store) Requeue(ctx context.Context, ids []string, at time.Time) (int, e
 	n, err := s.exec(ctx, `
 		{WITH mine AS (SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE)|}
 		UPDATE agent_memories AS m SET
-			vector_state = CASE WHEN status = 'active' THEN 'pending' ELSE 'removing' END,
+			vector_state = CASE WHEN status = 'active' AND embedding_model <> '' THEN 'pending' ELSE 'removing' END,
 			vector_since = CASE WHEN vector_state IN ('pending', 'removing') THEN vector_since ELSE $2 END,
 			vector_due = $2, vector_again = vector_claimed_until IS NOT NULL
 		{FROM mine WHERE m.id = mine.id|WHERE id = ANY($1)}`, validIDs(ids), at)

@@ -75,6 +75,12 @@ func (s *Store) CountUnembedded(ctx context.Context, space memory.Space) (int, e
 	return n, s.fault(err, "count the memories to re-embed")
 }
 
+func (s *Store) HasWordsOnly(ctx context.Context) (bool, error) {
+	has, _, err := first(ctx, s.conn, only[bool], `SELECT EXISTS (
+		SELECT 1 FROM agent_memories{| INDEXED BY agent_memories_words_only} WHERE status = 'active' AND embedding_model = '')`)
+	return has, s.fault(err, "look for memories without an embedding")
+}
+
 // Reembed stores embeddings next to those in use. Each memory is locked against
 // changes, in the order of their ids, so that no embedding of an earlier content
 // is stored.

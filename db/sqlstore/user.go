@@ -83,13 +83,16 @@ type Projection struct {
 }
 
 // Inserted returns the projections of new memories, which are created with their
-// first claim unless claimed is zero.
+// first claim unless claimed is zero or they are of words alone.
 func Inserted(claimed time.Time) func(memory.Memory) Projection {
 	claims := 0
 	if !claimed.IsZero() {
 		claims = 1
 	}
 	return func(m memory.Memory) Projection {
+		if m.Status == memory.Active && m.WordsOnly() {
+			return Projection{State: memory.VectorAbsent, Due: m.UpdatedAt, Claims: 1}
+		}
 		return Projection{State: memory.VectorPending, Due: m.UpdatedAt, Claimed: claimed, Claims: claims}
 	}
 }
@@ -99,7 +102,7 @@ func Inserted(claimed time.Time) func(memory.Memory) Projection {
 func Restored(due time.Time) func(memory.Memory) Projection {
 	return func(m memory.Memory) Projection {
 		state := memory.VectorAbsent
-		if m.Status == memory.Active {
+		if m.HasVector() {
 			state = memory.VectorPending
 		}
 		return Projection{State: state, Due: due, Claims: 1}

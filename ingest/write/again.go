@@ -162,7 +162,7 @@ func (t *transaction) applyTo(ctx context.Context, own *memory.Memory, c change)
 	}
 	before := *own
 	own.Content, own.Lexemes = c.draft.Content, c.draft.Lexemes
-	own.Embedding, own.EmbeddingModel = c.draft.Embedding, c.draft.EmbeddingModel
+	own.Embed(c.draft.Embedding, c.draft.EmbeddingModel)
 	own.CreatedAt, own.Pinned = c.draft.CreatedAt, own.Pinned || c.draft.Pinned
 	if difference := history.Diff(before, *own); difference != nil {
 		t.Note(own.ID, memory.EventUpdated, difference)

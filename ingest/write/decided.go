@@ -82,7 +82,7 @@ func unchanged(known []*memory.Memory, verdicts []verdict) map[string]*memory.Me
 func (v verdict) worded(draft memory.Memory, other time.Time) memory.Memory {
 	if v.Merged != "" {
 		draft.Content, draft.Lexemes = v.Merged, text.Join(text.Lexemes(v.Merged))
-		draft.Embedding, draft.EmbeddingModel = v.embedding, v.model
+		draft.Embed(v.embedding, v.model)
 		if draft.CreatedAt.Before(other) {
 			draft.CreatedAt = other // of the later statement
 		}

@@ -7,8 +7,8 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Complete gives a new memory its times, its lexemes, its embedding by a model, and an id unless it has one. A zero
-// CreatedAt becomes now.
+// Complete gives a new memory its times, its lexemes, its embedding by a model (see Memory.Embed), and an id unless it
+// has one. A zero CreatedAt becomes now.
 func Complete(m memory.Memory, embedding []float32, model string, now time.Time) memory.Memory {
 	if m.ID == "" {
 		m.ID = memory.NewID()
@@ -26,7 +26,7 @@ func Complete(m memory.Memory, embedding []float32, model string, now time.Time)
 	if m.Lexemes == "" {
 		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 	}
-	m.Embedding, m.EmbeddingModel = embedding, model
+	m.Embed(embedding, model)
 	return m
 }
 

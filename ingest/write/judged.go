@@ -99,7 +99,7 @@ func (w *Writer) judged(ctx context.Context, draft memory.Memory, near []memory.
 		decision := verdictOn(near[i], v)
 		if v.Merged != "" {
 			by := llm.Serving(w.Embedder)
-			vectors, err := by.Embed(ctx, llm.ForDocument, []string{v.Merged})
+			vectors, err := llm.EmbedDocuments(ctx, by, []string{v.Merged})
 			if err != nil {
 				return nil, w.countUndecided(ctx, draft, near, err), false
 			}

@@ -65,7 +65,7 @@ func (t *transaction) merge(ctx context.Context, c change) error {
 		if draft.Type != memory.TypeReflection { // m was not derived from anything, so no undo could end it
 			m.Type = draft.Type
 		}
-		m.Embedding, m.EmbeddingModel = draft.Embedding, draft.EmbeddingModel
+		m.Embed(draft.Embedding, draft.EmbeddingModel)
 	}
 	difference := history.Diff(before, *m)
 	if c.verdict == memory.Duplicate && difference == nil {

@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/text"
 )
 
-// minPart is the least length, in bytes, of the parts that a refused text is embedded in.
-const minPart = 256
+// MinPart is the least length, in bytes, of the parts that a refused text is embedded in.
+const MinPart = 256
 
 // RefusedTexts is the error of an Embedder whose endpoint refuses some texts, in parts too, and accepts the others,
 // whose vectors are returned with it; those of the refused texts are nil.
@@ -24,6 +24,20 @@ type RefusedTexts struct {
 
 func (e *RefusedTexts) Error() string { return fmt.Sprintf("%d texts are refused: %v", e.Count, e.Err) }
 func (e *RefusedTexts) Unwrap() error { return e.Err }
+
+// EmbedDocuments embeds documents with e. The vector of a text that the endpoint refuses is empty, but not nil.
+func EmbedDocuments(ctx context.Context, e Embedder, texts []string) (vectors [][]float32, err error) {
+	vectors, err = e.Embed(ctx, ForDocument, texts)
+	if refused := (*RefusedTexts)(nil); !errors.As(err, &refused) {
+		return vectors, err
+	}
+	for i := range vectors {
+		if vectors[i] == nil {
+			vectors[i] = []float32{}
+		}
+	}
+	return vectors, nil
+}
 
 // Embed embeds texts. One that the endpoint refuses is embedded in parts that end with a sentence, of half its length,
 // then of a quarter, and so on: its vector has the direction of the mean of their vectors, weighted by their lengths.
@@ -94,7 +108,7 @@ func (e *embedder) embedRefused(
 // embedHalved embeds a text that was refused with err in shorter and shorter parts, until the endpoint accepts them.
 func (e *embedder) embedHalved(ctx context.Context, use Use, s string, err error) ([]float32, error) {
 	tooLong := concernsLength(err)
-	for limit := len(s) / 2; err != nil && CauseOf(err) == CauseRequest && limit >= minPart; limit /= 2 {
+	for limit := len(s) / 2; err != nil && CauseOf(err) == CauseRequest && limit >= MinPart; limit /= 2 {
 		var vectors [][]float32
 		if vectors, err = e.embedParts(ctx, use, []string{s}, limit); err != nil {
 			continue

@@ -52,10 +52,25 @@ type Memory struct {
 
 	Lexemes        string    // text.Lexemes of IndexedText: normal forms separated by one space, in order
 	Embedding      []float32 // unit length
-	EmbeddingModel string
+	EmbeddingModel string    // empty: see WordsOnly
 	OtherEmbedding []float32 // embedding by a second model during a change of models (see db.Serving), or nil
 	OtherModel     string
 	Revision       int64 // 1 when created, +1 with every change that the vector store shows
+}
+
+// WordsOnly reports whether a memory has no embedding, since the embedder refuses its text in parts too: only its words
+// find it, until an embedder accepts it.
+func (m *Memory) WordsOnly() bool { return m.EmbeddingModel == "" }
+
+// HasVector reports whether the vector store is to hold a vector of the memory.
+func (m *Memory) HasVector() bool { return m.Status == Active && !m.WordsOnly() }
+
+// Embed gives a memory its embedding by a model, in place of its former one; an empty one makes it WordsOnly.
+func (m *Memory) Embed(embedding []float32, model string) {
+	if len(embedding) == 0 {
+		embedding, model = nil, ""
+	}
+	m.Embedding, m.EmbeddingModel = embedding, model
 }
 
 // Space is an embedding space. Vectors of different spaces must never be compared.

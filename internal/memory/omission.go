@@ -20,7 +20,7 @@ const (
 	OmittedEcho       OmissionReason = "echo"        // a sentence repeats a memory that was recalled for the turn
 	OmittedRemark     OmissionReason = "remark"      // a sentence of the assistant has hardly a content word
 	OmittedLongAnswer OmissionReason = "long_answer" // the assistant says more than messages.answer_chars
-	OmittedRefused    OmissionReason = "refused"     // the embedder refuses it, even in parts
+	OmittedRefused    OmissionReason = "refused"     // the embedder refuses it, even in parts, and it has no words
 )
 
 // OmissionReasons lists every reason.

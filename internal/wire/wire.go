@@ -31,6 +31,7 @@ type Memory struct {
 	Pinned         bool            `json:"pinned"`
 	Status         memory.Status   `json:"status"`
 	Faded          bool            `json:"faded,omitempty"`
+	WordsOnly      bool            `json:"words_only,omitempty"` // of an active memory; not read from an export
 	SupersededBy   string          `json:"superseded_by,omitempty"`
 	CreatedAt      time.Time       `json:"created_at"`
 	UpdatedAt      time.Time       `json:"updated_at"`
@@ -44,8 +45,8 @@ func MemoryOf(m memory.Memory) Memory {
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, ConversationID: m.ConversationID, SourceTurnID: m.SourceTurnID,
 		Speaker: m.Speaker, Asked: m.Asked, Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: m.Tags,
 		Importance: m.Importance, Metadata: m.Metadata, Pinned: m.Pinned, Status: m.Status, Faded: m.Faded,
-		SupersededBy: m.SupersededBy,
-		CreatedAt:    m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
+		WordsOnly: m.Status == memory.Active && m.WordsOnly(), SupersededBy: m.SupersededBy,
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
 	}
 	if w.Tags == nil {
 		w.Tags = []string{}

@@ -62,7 +62,7 @@ func (s *Service) follow(ctx context.Context, f memory.Fact, now time.Time, caus
 	if len(valid) > 0 {
 		embedder := llm.Serving(s.Embedder)
 		content := Sentence(f.Type, f.Key, valid[0].Value)
-		vectors, err := embedder.Embed(ctx, llm.ForDocument, []string{content})
+		vectors, err := llm.EmbedDocuments(ctx, embedder, []string{content})
 		if err != nil {
 			return done, err
 		}

@@ -158,7 +158,7 @@ func (s *Service) Prepare(ctx context.Context, owner memory.Owner, evidence []Ev
 		return p, nil
 	}
 	embedder := llm.Serving(s.Embedder)
-	vectors, err := embedder.Embed(ctx, llm.ForDocument, contents)
+	vectors, err := llm.EmbedDocuments(ctx, embedder, contents)
 	if err != nil {
 		return nil, err
 	}

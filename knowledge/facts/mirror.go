@@ -59,8 +59,9 @@ func (s *Service) draft(p *Prepared, f memory.Fact, now time.Time) memory.Memory
 		ID: p.idOf(f), Owner: p.owner, Content: w.content, Type: memory.TypeFact, Domain: domain,
 		Importance: w.importanceOf(w.content, domain, f.Confidence), Metadata: Metadata(f), Status: memory.Active,
 		CreatedAt: now, UpdatedAt: now, LastAccessedAt: now, Lexemes: text.Join(text.Lexemes(w.content)),
-		Embedding: p.vectors[w.content], EmbeddingModel: p.model, Revision: 1,
+		Revision: 1,
 	}
+	m.Embed(p.vectors[w.content], p.model)
 	if !w.said.IsZero() && w.said.Before(now) {
 		m.CreatedAt = memory.Instant(w.said)
 	}

@@ -69,11 +69,13 @@ func (c *change) draft(w *memory.Workflow, at time.Time, vector []float32, model
 	content := w.Content()
 	metadata, _ := json.Marshal(map[string]any{"skill": map[string]string{"name": w.Skill,
 		"workflow": w.ID}}) // strings only: cannot fail
-	return memory.Memory{
+	m := memory.Memory{
 		ID: memory.NewID(), Owner: w.Owner, AgentID: w.AgentID, Content: content, Type: memory.TypeSkill,
 		Domain: c.s.Guess(w.Skill),
 		Tags:   []string{memory.SkillTag(w.Skill)}, Importance: w.Importance(), Metadata: metadata, Status: memory.Active,
 		CreatedAt: at, UpdatedAt: c.now, LastAccessedAt: at, Lexemes: text.Join(text.Lexemes(content)),
-		Embedding: vector, EmbeddingModel: model, Revision: 1,
+		Revision: 1,
 	}
+	m.Embed(vector, model)
+	return m
 }

@@ -104,7 +104,7 @@ func (s *Service) Record(ctx context.Context, owner memory.Owner, o Outcome, cau
 	done, err := s.record(ctx, owner, o, cause, nil, embedder.Model())
 	if errors.Is(err, errNotEmbedded) { // no transaction waits for an embedder
 		content := (&memory.Workflow{Skill: o.Skill, Text: o.Workflow}).Content()
-		vectors, embedErr := embedder.Embed(ctx, llm.ForDocument, []string{content})
+		vectors, embedErr := llm.EmbedDocuments(ctx, embedder, []string{content})
 		if embedErr != nil {
 			return Result{}, embedErr
 		}

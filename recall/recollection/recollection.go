@@ -53,7 +53,7 @@ func (s *Service) Recollect(ctx context.Context, owner memory.Owner, faded []mem
 				m.Status, m.Faded = memory.Active, false
 				m.LastAccessedAt = memory.Instant(s.Now())
 				if embedding := embeddings[m.ID]; embedding != nil {
-					m.Embedding, m.EmbeddingModel = embedding, by.Model()
+					m.Embed(embedding, by.Model())
 				}
 				changes.Note(m.ID, memory.EventRestored, history.Diff(before, m))
 				if err := changes.Update(ctx, before, &m); err != nil {
@@ -88,7 +88,7 @@ func embed(ctx context.Context, by llm.Embedder, memories []memory.Memory) (map[
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	vectors, err := by.Embed(ctx, llm.ForDocument, texts)
+	vectors, err := llm.EmbedDocuments(ctx, by, texts)
 	if err != nil {
 		return nil, err
 	}

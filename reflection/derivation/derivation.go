@@ -97,14 +97,15 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 	embedder := llm.Serving(s.embedder)
 	var vectors [][]float32
 	if len(texts) > 0 {
-		if vectors, err = embedder.Embed(ctx, llm.ForDocument, texts); err != nil {
+		if vectors, err = llm.EmbedDocuments(ctx, embedder, texts); err != nil {
 			return result, err
 		}
 	}
 	listed := map[string]bool{}
 	for i, c := range conclusions {
 		m := s.Draft(d.Owner, c.Content, c.Type, c.Domain, c.Importance, vectors[i])
-		m.AgentID, m.EmbeddingModel = c.Sources[0].AgentID, embedder.Model()
+		m.AgentID = c.Sources[0].AgentID
+		m.Embed(vectors[i], embedder.Model())
 		m.ConversationID = c.ConversationID
 		if !c.At.IsZero() {
 			m.CreatedAt = c.At

@@ -101,7 +101,7 @@ func (s *Service) prepare(ctx context.Context, embedder llm.Embedder, appID, id 
 	if len(texts) == 0 {
 		return derived, ids, nil, nil
 	}
-	vectors, err := embedder.Embed(ctx, llm.ForDocument, texts)
+	vectors, err := llm.EmbedDocuments(ctx, embedder, texts)
 	if err != nil {
 		return derived, nil, nil, err
 	}
@@ -134,7 +134,7 @@ func (s *Service) restore(ctx context.Context, model string, changes *history.Re
 		if embedding == nil {
 			return m, memory.Errorf(memory.KindConflict, "memory %s has changed since it was read: try again", m.ID)
 		}
-		m.Embedding, m.EmbeddingModel = embedding, model
+		m.Embed(embedding, model)
 	}
 	changes.Note(m.ID, memory.EventRestored, history.Diff(before, m))
 	err := changes.Update(ctx, before, &m)

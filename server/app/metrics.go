@@ -36,7 +36,7 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 		}, func() float64 { return float64(w.writer.Undecided()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "hippocampus_messages_refused_total",
-			Help: "Messages not kept as memories because the embedder refused them, such as for their length.",
+			Help: "Memories without an embedding because the embedder refused their texts; their words find them.",
 		}, func() float64 { return float64(w.ingest.Refused()) }),
 	)
 	return registry

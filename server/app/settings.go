@@ -59,6 +59,7 @@ const (
 	pushRetryDelay   = time.Second     // doubles with each failure
 	pushRetryLimit   = time.Minute
 	reembeddingLease = 10 * time.Second
+	retryWords       = time.Hour // memories without an embedding are embedded, if the embedder takes them by now
 )
 
 // pushLease is the lease of a push, which may take half of it, in proportion to that of a turn.

@@ -182,7 +182,7 @@ func startReembedding(ctx context.Context, b base, record *database, s *spaces, 
 		},
 		Now: b.now, Log: log,
 	}, reembed.Settings{
-		Interval: time.Second, Lease: reembeddingLease, Slice: time.Minute,
+		Interval: time.Second, RetryWords: retryWords, Lease: reembeddingLease, Slice: time.Minute,
 		Page: 100, MaxRemaining: 100, KeepPrevious: 15 * time.Second,
 		Backoff: pushRetryDelay, BackoffLimit: pushRetryLimit, Grace: b.cfg.Projection.Grace,
 	})

@@ -669,6 +669,12 @@ func (store *crashingStore) HandedOut(
 	})
 }
 
+func (store *crashingStore) HasWordsOnly(ctx context.Context) (bool, error) {
+	return get(store.fuse, "HasWordsOnly", func() (bool, error) {
+		return store.real.HasWordsOnly(ctx)
+	})
+}
+
 func (store *crashingStore) History(
 	ctx context.Context,
 	appID string,

@@ -73,11 +73,13 @@ func (p *Projection) ClaimedUntil() time.Time { return p.now().Add(p.set.Lease) 
 // ClaimedUntil. While Run runs, it returns before they are pushed. It logs a
 // failure; the reconciler then pushes them later.
 func (p *Projection) PushNew(ctx context.Context, memories []memory.Memory) {
-	tasks := make([]db.VectorTask, len(memories))
-	for i, m := range memories {
-		tasks[i] = db.VectorTask{Memory: m, Claim: 1}
+	tasks := make([]db.VectorTask, 0, len(memories))
+	for _, m := range memories {
+		if m.HasVector() {
+			tasks = append(tasks, db.VectorTask{Memory: m, Claim: 1})
+		}
 	}
-	if !p.queue.add(insertion{tasks: tasks, at: p.now()}, nil) {
+	if len(tasks) > 0 && !p.queue.add(insertion{tasks: tasks, at: p.now()}, nil) {
 		p.push(ctx, tasks)
 	}
 }

@@ -185,7 +185,7 @@ func (m *Maintenance) recordsOf(
 			return nil, err
 		}
 		for id, embedding := range found {
-			if space.Dim == 0 || len(embedding) == space.Dim {
+			if len(embedding) > 0 && (space.Dim == 0 || len(embedding) == space.Dim) {
 				embeddings[id] = embedding
 			}
 		}

@@ -63,8 +63,8 @@ type Report struct {
 	At        time.Time `json:"at"`
 	Checked   int       `json:"checked"`   // rows that were compared
 	InFlight  int       `json:"in_flight"` // rows that are about to be pushed, or were within the grace
-	Missing   Findings  `json:"missing"`   // active rows without a record
-	Orphaned  Findings  `json:"orphaned"`  // records without an active row
+	Missing   Findings  `json:"missing"`   // active rows with an embedding and without a record
+	Orphaned  Findings  `json:"orphaned"`  // records without an active row that has an embedding
 	Different Findings  `json:"different"` // records that differ from their row
 	Future    Findings  `json:"future"`    // rows that were changed, recalled or pushed at a time in the future
 }
@@ -251,12 +251,12 @@ func (m *Maintenance) compare(w *window, rows []db.Projected, records []vectorst
 			continue
 		}
 		w.checked++
-		switch active := want.Status == memory.Active; {
-		case active && !exists:
+		switch has := want.HasVector(); {
+		case has && !exists:
 			w.found[want.ID] = missing
-		case !active && exists:
+		case !has && exists:
 			w.found[want.ID] = orphaned
-		case active && !matches(record, want):
+		case has && !matches(record, want):
 			w.found[want.ID] = different
 		}
 	}

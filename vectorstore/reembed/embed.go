@@ -119,6 +119,18 @@ func (r *run) store(
 	if !requeue {
 		return nil
 	}
+	if err := r.settle(ctx, space); err != nil { // a memory without an embedding is not pushed
+		return err
+	}
 	_, err := r.Records.Requeue(ctx, ids, r.Now())
 	return err
+}
+
+// settle makes the new embeddings of the serving space those in use.
+func (r *run) settle(ctx context.Context, serving memory.Space) error {
+	for {
+		if n, err := r.Records.SettleEmbeddings(ctx, serving, r.set.Page); err != nil || n == 0 {
+			return err
+		}
+	}
 }

@@ -31,6 +31,7 @@ type Records interface {
 // Settings of the work.
 type Settings struct {
 	Interval     time.Duration // between checks which space serves
+	RetryWords   time.Duration // between attempts to embed the memories that have no embedding
 	Lease        time.Duration // how long one replica owns the work without renewal
 	Slice        time.Duration // how long a job runs before it leaves the rest to the next one
 	Page         int           // memories embedded at a time
@@ -66,6 +67,7 @@ type Service struct {
 
 	opening  chan struct{} // holds a token while a pair is opened
 	requeued time.Time     // the change-over after which rows were requeued
+	retryAt  time.Time     // when memories without an embedding are to be embedded; zero: at the next check
 
 	mu       sync.Mutex
 	progress Progress
@@ -130,12 +132,31 @@ func (s *Service) check(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	state, err := s.follow(ctx)
-	if err == nil && !state.HeldUntil.After(s.Now()) && (!state.Settled() || s.SawUnembedded()) {
+	due := false
+	if err == nil && !state.HeldUntil.After(s.Now()) {
+		if due = !state.Settled() || s.SawUnembedded(); !due {
+			due, err = s.retriesWords(ctx)
+		}
+	}
+	if due && err == nil {
 		err = s.RequestWork(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("the serving embedding model could not be checked; it is tried again", zap.Error(err))
 	}
+}
+
+// retriesWords reports whether memories without an embedding are to be embedded now: the embedder, or its limit, may be
+// another one since it refused them.
+func (s *Service) retriesWords(ctx context.Context) (bool, error) {
+	if s.Now().Before(s.retryAt) {
+		return false, nil
+	}
+	due, err := s.Records.HasWordsOnly(ctx)
+	if err == nil {
+		s.retryAt = s.Now().Add(s.set.RetryWords)
+	}
+	return due, err
 }
 
 // follow makes the Switch serve the space that serves according to the database,

@@ -159,7 +159,7 @@ func (r *run) change(ctx context.Context, state db.ServingState) error {
 	if err != nil {
 		return err
 	}
-	if left > r.set.MaxRemaining || r.Now().Sub(since) > r.set.Grace+maxPass {
+	if left-r.done.Failed > r.set.MaxRemaining || r.Now().Sub(since) > r.set.Grace+maxPass {
 		if r.isOver() {
 			return errSliceOver
 		}
@@ -226,10 +226,8 @@ func (r *run) finish(ctx context.Context, state db.ServingState) error {
 			return err
 		}
 	}
-	for n := 1; n > 0; {
-		if n, err = r.Records.SettleEmbeddings(ctx, state.Serving, r.set.Page); err != nil {
-			return err
-		}
+	if err := r.settle(ctx, state.Serving); err != nil {
+		return err
 	}
 	if left > r.done.Failed || r.Now().Before(state.ChangedAt.Add(r.set.KeepPrevious)) {
 		return r.wait(ctx, r.set.Interval)
