@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"hippocampus/internal/llm/llmtest"
+)
+
+// What the embedding model refuses whatever its length is found by its words, through every door, and is embedded when
+// the model accepts it.
+func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
+	onMainSizes(t, func(t *testing.T, size size) {
+		models := llmtest.New(t)
+		models.SetDim(modelA.Dim)
+		models.OnEmbed(func(r llmtest.EmbedRequest) llmtest.Reply {
+			if slices.ContainsFunc(r.Texts, func(s string) bool { return strings.Contains(s, "🦉") }) {
+				return llmtest.Status(http.StatusBadRequest)
+			}
+			return models.Embed(r)
+		})
+		s := start(t, append(size.settings(t),
+			"HIPPOCAMPUS_EMBEDDING_BASE_URL="+models.URL(), "HIPPOCAMPUS_EMBEDDING_API_KEY=k",
+			"HIPPOCAMPUS_EMBEDDING_MODEL="+modelA.Model)...)
+		wordsOnly := func() (list []string) {
+			for _, m := range s.call("GET", "/v1/memories?user_id=ada&limit=100", nil, 200).list("memories") {
+				if m["words_only"] == true {
+					list = append(list, m["content"].(string))
+				}
+			}
+			slices.Sort(list)
+			return slices.Compact(list) // a message and the fact of it
+		}
+		talk := s.call("POST", "/v1/turns", turn("ada", "I saw a tawny 🦉 in Sintra."), 200)
+		if talk.body["left_out"] != nil {
+			t.Errorf("the turn is %s", talk.raw)
+		}
+		batch := s.call("POST", "/v1/memories/batch", object{"memories": []object{
+			{"user_id": "ada", "content": "Plays chess."}, {"user_id": "ada", "content": "Feeds a barn 🦉."},
+			{"user_id": "ada", "content": "🦉🦉"},
+		}}, 200)
+		for i, want := range []any{"kept", "kept", nil} {
+			if got := batch.list("results")[i]["verdict"]; got != want {
+				t.Errorf("item %d is %v, want %v: %s", i, got, want, batch.raw)
+			}
+		}
+		refused := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "🦉"}, 400)
+		if !strings.Contains(refused.raw, "256 bytes") {
+			t.Errorf("refused with %s", refused.raw)
+		}
+		changed := s.call("PATCH", "/v1/memories/"+batch.list("results")[0]["id"].(string),
+			object{"content": "Plays chess with an 🦉."}, 200)
+		if changed.body["words_only"] != true {
+			t.Errorf("the changed memory is %s", changed.raw)
+		}
+		want := []string{"Feeds a barn 🦉.", "I saw a tawny 🦉 in Sintra.", "Plays chess with an 🦉."}
+		if got := wordsOnly(); !slices.Equal(got, want) {
+			t.Errorf("without an embedding are %q, want %q", got, want)
+		}
+		for query, content := range map[string]string{"tawny": want[1], "barn": want[0], "chess": want[2]} {
+			found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": query}, 200)
+			if list := found.list("memories"); len(list) == 0 || list[0]["content"] != content || len(found.list("degraded")) > 0 {
+				t.Errorf("%s: %s", query, found.raw)
+			}
+		}
+		eventually(t, "the vector of the former text being gone", func() string {
+			if all := s.records(modelA); len(all) > 0 {
+				return all[0].Content
+			}
+			return ""
+		})
+		models.OnEmbed(nil)
+		s.kill()
+		s.run()
+		eventually(t, "the embeddings", func() string { return strings.Join(wordsOnly(), ", ") })
+		s.storesEqual(modelA, "ada")
+	})
+}
