@@ -3,8 +3,10 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/secret"
 	"hippocampus/scorer"
 	"hippocampus/scorer/voice"
 )
@@ -22,16 +24,19 @@ func (s *Service) gate(
 		if f.Invalid != "" {
 			c.Verdict = memory.InvalidAnswer
 			c.Content = excerpt(f.Content)
-			c.Reason = "it " + f.Invalid
+			c.Reason = becauseUnusable + f.Invalid
 		} else if f.Voice != voice.Own {
 			c.Verdict = memory.BelowThreshold
-			c.Reason = fmt.Sprintf("said by another voice: %s", f.Voice)
+			c.Reason = becauseVoice + ": " + string(f.Voice)
 		} else if f.Importance < threshold {
 			c.Verdict = memory.BelowThreshold
-			c.Reason = fmt.Sprintf("importance %.2f is under the gate of %.2f", f.Importance, threshold)
+			c.Reason = fmt.Sprintf(becauseImportance+"%.2f is under the gate of %.2f", f.Importance, threshold)
+			if strings.Contains(f.Content, secret.Mark) {
+				c.Reason = becauseSecret + ": " + c.Reason
+			}
 		} else if echoed, ok := echoes.find(f.Content); ok {
 			c.Verdict, c.MemoryID = memory.Echo, echoed.ID
-			c.Reason = "repeats a memory that recall had just handed out; the user did not say it"
+			c.Reason = becauseEcho + "; the user did not say it"
 		}
 		candidates[i] = c
 	}
@@ -57,7 +62,7 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 			p := &proposed[i]
 			if why := memory.CheckContent(p.Content, memory.MaxContentRunes); why != "" {
 				p.Verdict = memory.InvalidAnswer
-				p.Reason = "it " + why
+				p.Reason = becauseUnusable + why
 				p.MemoryID = ""
 				p.Content = excerpt(p.Content)
 			}

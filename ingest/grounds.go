@@ -22,7 +22,7 @@ func refuseUnsaid(q question, candidates []memory.Candidate) {
 		}
 		if why := talk.Unsaid(c.Content); why != "" {
 			c.Verdict = memory.InvalidAnswer
-			c.Reason = "not said: " + why
+			c.Reason = becauseUnsaid + ": " + why
 		}
 	}
 }

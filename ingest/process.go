@@ -165,7 +165,7 @@ func (s *Service) drafts(
 	for i, fact := range facts {
 		if isLost(fact) {
 			c := &candidates[kept[i]]
-			c.Verdict, c.Reason = memory.InvalidAnswer, "the embedder refuses it, and it has no words to be found by"
+			c.Verdict, c.Reason = memory.InvalidAnswer, becauseRefused + ", and it has no words to be found by"
 			continue
 		}
 		draft := write.Draft{Memory: fact, Compare: write.Judged}
