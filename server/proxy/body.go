@@ -146,8 +146,8 @@ func (c content) remembered() any {
 // shortened cuts a text to the length of a message.
 func shortened(s string) string { return cut(withoutNUL(s), memory.MaxMessageBytes) }
 
-// withoutNUL removes NUL characters, which no store can hold.
-func withoutNUL(s string) string { return strings.ReplaceAll(s, "\x00", "") }
+// withoutNUL replaces NUL characters, which no store can hold, by U+FFFD.
+func withoutNUL(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
 
 // cut returns the beginning of a text, at most so many bytes, without a broken character.
 func cut(s string, most int) string {

@@ -28,7 +28,7 @@ func TestRead_KeepsOddMessagesAway(t *testing.T) {
 			`{"role":"user","content":"a"},{"role":"assistant","content":7}`, []string{"a"}, nil,
 		},
 		"a NUL": {
-			`{"role":"user","content":"a\u0000b"}`, []string{"ab"}, []said{{"role": "user", "content": "ab"}},
+			`{"role":"user","content":"a\u0000b"}`, []string{"a\uFFFDb"}, []said{{"role": "user", "content": "a\uFFFDb"}},
 		},
 		"an empty text": {
 			`{"role":"user","content":[{"type":"text","text":""},{"type":"input_audio"}]}`, nil,
