@@ -44,12 +44,12 @@ func TestImport_BringsNoErasedUserBack(t *testing.T) {
 	for _, at := range []int{2, lines / 4, lines / 2} {
 		p := newFixture(t)
 		read := 0
-		report, err := p.Import(t.Context(), "app", strings.NewReader(text), func([]byte) error {
+		report, err := p.Import(t.Context(), "app", strings.NewReader(text), func(line []byte) ([]byte, error) {
 			read++
 			if read == at {
 				p.erase(ada)
 			}
-			return nil
+			return line, nil
 		})
 		if err != nil || !report.Complete || report.Failed == 0 || !strings.Contains(report.Errors[0].Message, "erased") {
 			t.Errorf("erased at line %d of %d: %v, %d failed: %.3v", at, lines, err, report.Failed, report.Errors)

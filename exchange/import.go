@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,13 +20,14 @@ const maxErrors = 100
 
 // Report is the result of an import.
 type Report struct {
-	Lines    int         `json:"lines"`    // read, the first and last ones included
-	Imported int         `json:"imported"` // memories
-	Skipped  int         `json:"skipped"`  // memories that were here already and do not differ
-	Others   Tallies     `json:"others"`   // the other kinds
-	Failed   int         `json:"failed"`   // lines
-	Errors   []LineError `json:"errors"`   // of the failed lines, by number, at most 100
-	Complete bool        `json:"complete"` // every export has its end, and as many lines of each kind as that states
+	Lines    int         `json:"lines"`             // read, the first and last ones included
+	Imported int         `json:"imported"`          // memories
+	Skipped  int         `json:"skipped"`           // memories that were here already and do not differ
+	Others   Tallies     `json:"others"`            // the other kinds
+	Failed   int         `json:"failed"`            // lines
+	Errors   []LineError `json:"errors"`            // of the failed lines, by number, at most 100
+	Cleaned  int         `json:"cleaned,omitempty"` // lines with characters that became U+FFFD
+	Complete bool        `json:"complete"`          // every export has its end, and as many lines of each kind as that states
 }
 
 // Tallies count the lines of each kind that the stream has.
@@ -55,7 +57,7 @@ type LineError struct {
 }
 
 // Import imports a stream of one or several exports into the app. It first passes
-// the JSON of each line to check. A line that is stored already is skipped if it
+// the JSON of each line to check, which may return other texts. A line that is stored already is skipped if it
 // does not differ, and fails if it does: an import never overwrites anything, so
 // repeating it resumes one that was interrupted. A line that fails is in the
 // report and does not affect the others.
@@ -64,7 +66,7 @@ type LineError struct {
 // is not an export, or was cut; KindUnavailable: the database or the embedder is
 // unavailable.
 func (s *Service) Import(
-	ctx context.Context, appID string, stream io.Reader, check func(line []byte) error,
+	ctx context.Context, appID string, stream io.Reader, check func(line []byte) ([]byte, error),
 ) (Report, error) {
 	i := &importing{
 		Service: s, appID: appID, check: check, since: memory.Instant(s.now()),
@@ -111,7 +113,7 @@ var errNotExport = memory.Errorf(memory.KindInvalid,
 type importing struct {
 	*Service
 	appID  string
-	check  func([]byte) error
+	check  func([]byte) ([]byte, error)
 	since  time.Time // when the import began
 	report Report
 
@@ -134,7 +136,13 @@ type importing struct {
 // take reads one line. An error ends the import.
 func (i *importing) take(ctx context.Context, number int, text []byte) error {
 	var l line
-	err := i.check(text)
+	read := text
+	text, err := i.check(read)
+	if err != nil {
+		text = read
+	} else if !bytes.Equal(read, text) {
+		i.report.Cleaned++
+	}
 	if unread := json.Unmarshal(text, &l); err == nil && unread != nil { // a refused line also counts
 		err = fmt.Errorf("cannot be read: %w", unread)
 	}

@@ -172,7 +172,7 @@ func isUnit(b []byte) bool {
 // ignores accesses and the embedding, which change although the memory does not.
 func differences(r, stored db.Record) []string {
 	names := differing(memoryLineOf(r.Memory), memoryLineOf(stored.Memory),
-		"last_accessed_at", "access_count", "embedding_model", "embedding")
+		"last_accessed_at", "access_count", "embedding_model", "embedding", "words_only")
 	if unknown, err := unknownEvents(r.Events, stored.Events); err != nil || len(unknown) > 0 {
 		names = append(names, "events")
 	}

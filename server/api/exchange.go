@@ -20,7 +20,7 @@ import (
 type Exchanger interface {
 	Export(ctx context.Context, what exchange.Selection, w io.Writer) error
 	Import(
-		ctx context.Context, appID string, stream io.Reader, check func(line []byte) error,
+		ctx context.Context, appID string, stream io.Reader, check func(line []byte) ([]byte, error),
 	) (exchange.Report, error)
 }
 
@@ -87,11 +87,12 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, er
 	defer in.end()
 	stop := context.AfterFunc(ctx, func() { _ = in.control.SetReadDeadline(past) }) // a read does not end with ctx
 	defer stop()
-	report, err := h.exchanger.Import(ctx, r.key.AppID, in, func(line []byte) error {
+	report, err := h.exchanger.Import(ctx, r.key.AppID, in, func(line []byte) ([]byte, error) {
+		line, _ = cleanTexts(line)
 		if err := h.checkLine(line); err != nil {
-			return err
+			return line, err
 		}
-		return h.admitLine(ctx, r.key.AppID, line)
+		return line, h.admitLine(ctx, r.key.AppID, line)
 	})
 	if err != nil {
 		in.abandon()

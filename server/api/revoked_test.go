@@ -19,7 +19,7 @@ type longExport struct {
 }
 
 func (l longExport) Import(
-	ctx context.Context, appID string, stream io.Reader, check func(line []byte) error,
+	ctx context.Context, appID string, stream io.Reader, check func(line []byte) ([]byte, error),
 ) (exchange.Report, error) {
 	close(l.begun)
 	return l.Exchanger.Import(ctx, appID, stream, check)

@@ -94,7 +94,8 @@ func (s server) put(w http.ResponseWriter, r *http.Request, of scope, confirmed 
 	if err != nil {
 		return memory.Errorf(memory.KindInvalid, "reading the file: %w", err)
 	}
-	d, err := s.form.Parse(string(file))
+	text, cleaned := clean(string(file))
+	d, err := s.form.Parse(text)
 	if err != nil {
 		return err
 	}
@@ -116,6 +117,7 @@ func (s server) put(w http.ResponseWriter, r *http.Request, of scope, confirmed 
 	if present, err = s.list(r.Context(), of); err != nil {
 		return err
 	}
+	done.Cleaned = cleaned
 	d.Show(of.user, of.agent, present)
 	w.Header().Set("ETag", etag(present))
 	w.Header().Set(reportHeader, done.line())

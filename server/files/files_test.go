@@ -125,8 +125,6 @@ func TestFile_RefusesWrongRequests(t *testing.T) {
 		"another user":    {f.write, "PUT", "?user_id=bob", file, 409, "ada"},
 		"another agent":   {f.write, "PUT", ada + "&agent_id=tutor", file, 409, "agent"},
 		"too long a text": {f.write, "PUT", ada, "- ok\n- " + strings.Repeat("x", 4097) + "\n", 400, "line 2"},
-		"control":         {f.write, "PUT", ada, "- a\x00b\n", 400, "line 1"},
-		"not UTF-8":       {f.write, "PUT", ada, "- \xff\n", 400, "UTF-8"},
 		"too large":       {f.write, "PUT", ada, strings.Repeat("x", 1<<20+1), 413, "body"},
 		"another method":  {f.write, "POST", ada, file, 405, "other methods"},
 	} {
@@ -157,5 +155,16 @@ func TestFile_NeverTouchesOthersMemories(t *testing.T) {
 	}
 	if m := f.want(200, f.read, "GET", "/v1/memories/"+id, "").body; !strings.Contains(m, "green tea") {
 		t.Errorf("Ada's memory is %s", m)
+	}
+}
+
+// A NUL character or a byte that is not UTF-8 does not refuse a file: it becomes U+FFFD, and the report counts it.
+func TestPut_CleansWhatNoStoreCanHold(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	got := f.send(f.write, "PUT", path+ada, "- a\x00b\n- c\xffd\n")
+	if got.status != 200 || !strings.Contains(got.body, "a\uFFFDb") || !strings.Contains(got.body, "c\uFFFDd") ||
+		!strings.HasSuffix(got.header.Get(reportHeader), "cleaned=2") {
+		t.Errorf("%+v", got)
 	}
 }

@@ -2,6 +2,8 @@ package files
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"hippocampus/internal/memoryfile"
 )
@@ -15,6 +17,8 @@ type report struct {
 	Conflicts []conflict `json:"conflicts"`
 	// Shown are memories that the file did not have, and has now.
 	Shown []string `json:"shown"`
+	// Cleaned are the characters of the sent file that became U+FFFD.
+	Cleaned int `json:"cleaned,omitempty"`
 }
 
 // newReport returns an empty report, whose lists are not null in JSON.
@@ -33,8 +37,12 @@ type conflict struct {
 
 // line is the report as a header.
 func (r report) line() string {
-	return fmt.Sprintf("added=%d, changed=%d, forgotten=%d, shown=%d, conflicts=%d",
+	line := fmt.Sprintf("added=%d, changed=%d, forgotten=%d, shown=%d, conflicts=%d",
 		len(r.Added), len(r.Changed), len(r.Forgotten), len(r.Shown), len(r.Conflicts))
+	if r.Cleaned > 0 {
+		line += fmt.Sprintf(", cleaned=%d", r.Cleaned)
+	}
+	return line
 }
 
 // add records that a bullet was stored under an id.
@@ -45,4 +53,22 @@ func (r *report) add(b *memoryfile.Bullet, id string) {
 	} else {
 		r.Conflicts = append(r.Conflicts, conflict{ID: b.Rival(), KeptAs: id, Line: b.Line})
 	}
+}
+
+// clean replaces NUL characters and bytes that are not UTF-8 by U+FFFD, and counts them.
+func clean(text string) (cleaned string, count int) {
+	if utf8.ValidString(text) && !strings.Contains(text, "\x00") {
+		return text, 0
+	}
+	var b strings.Builder
+	for rest := text; rest != ""; {
+		r, size := utf8.DecodeRuneInString(rest)
+		if r == 0 || r == utf8.RuneError && size == 1 {
+			count++
+			r = utf8.RuneError
+		}
+		b.WriteRune(r)
+		rest = rest[size:]
+	}
+	return b.String(), count
 }

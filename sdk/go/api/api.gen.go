@@ -1007,6 +1007,10 @@ type ChangedMemory struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+	// embedded when the model accepts it. Left out unless true.
+	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
 // CleanedText A text with NUL characters, halves of surrogate pairs or bytes that are not UTF-8.
@@ -2863,6 +2867,10 @@ type ExportedMemory struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+	// embedded when the model accepts it. Left out unless true.
+	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
 // ExportedMessage A message of a turn.
@@ -3524,6 +3532,11 @@ type FileReport struct {
 	// Changed What the file changed.
 	Changed []FileID `json:"changed"`
 
+	// Cleaned Characters of the file, NUL or bytes that are not UTF-8, which became U+FFFD.
+	//
+	// Example: 1
+	Cleaned *int `json:"cleaned,omitempty"`
+
 	// Conflicts What both sides changed.
 	Conflicts []FileConflict `json:"conflicts"`
 
@@ -3879,6 +3892,11 @@ type ImportFault struct {
 
 // ImportReport What became of an import.
 type ImportReport struct {
+	// Cleaned Lines with NUL characters, halves of surrogate pairs or bytes that are not UTF-8, which became U+FFFD.
+	//
+	// Example: 1
+	Cleaned *int `json:"cleaned,omitempty"`
+
 	// Complete Whether the export was whole - it had its end, and as many lines of each kind as that says.
 	//
 	// Example: true
@@ -4340,7 +4358,7 @@ type LeftOutPart struct {
 	// a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
 	// greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
 	// the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
-	// the embedder refuses it.
+	// the embedder refuses it and it has no words.
 	//
 	//
 	// Example: small_talk
@@ -4351,7 +4369,7 @@ type LeftOutPart struct {
 // a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
 // greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
 // the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
-// the embedder refuses it.
+// the embedder refuses it and it has no words.
 //
 // Example: small_talk
 type LeftOutPartReason string
@@ -4543,6 +4561,10 @@ type Memory struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+	// embedded when the model accepts it. Left out unless true.
+	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
 // MemoryAnnouncement A memory was written or forgotten.
@@ -6110,6 +6132,10 @@ type RecalledMemory struct {
 	//
 	// Example: 0
 	When float64 `json:"when"`
+
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+	// embedded when the model accepts it. Left out unless true.
+	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
 // RecalledMemorySources defines model for RecalledMemory.Sources.
@@ -7625,6 +7651,10 @@ type WithheldPart struct {
 	Statement ID `json:"statement"`
 }
 
+// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+// embedded when the model accepts it. Left out unless true.
+type WordsOnly = bool
+
 // Workflow One way to do what a skill is for, and how it went.
 type Workflow struct {
 	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
@@ -7857,6 +7887,10 @@ type WrittenMemory struct {
 	//
 	// Example: kept
 	Verdict *Verdict `json:"verdict,omitempty"`
+
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+	// embedded when the model accepts it. Left out unless true.
+	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
 // ConversationRef defines model for ConversationRef.

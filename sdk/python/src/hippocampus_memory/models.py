@@ -187,6 +187,7 @@ class ChangedMemory(Model):
     pinned: Pinned
     status: MemoryStatus
     faded: Faded | None = None
+    words_only: WordsOnly | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
     updated_at: Timestamp
@@ -905,6 +906,9 @@ class FileReport(Model):
     conflicts: list[FileConflict]
     """What both sides changed."""
 
+    cleaned: int | None = None
+    """Characters of the file, NUL or bytes that are not UTF-8, which became U+FFFD."""
+
 
 class Fit(Model):
     """
@@ -1065,6 +1069,9 @@ class ImportReport(Model):
 
     errors: list[ImportFault]
     """Of the lines that failed, by number; at most 100."""
+
+    cleaned: int | None = None
+    """Lines with NUL characters, halves of surrogate pairs or bytes that are not UTF-8, which became U+FFFD."""
 
     complete: bool
     """Whether the export was whole - it had its end, and as many lines of each kind as that says."""
@@ -1309,7 +1316,7 @@ class LeftOutPart(Model):
     a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
     greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
     the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
-    the embedder refuses it.
+    the embedder refuses it and it has no words.
 
     """
 
@@ -1361,6 +1368,7 @@ class Memory(Model):
     pinned: Pinned
     status: MemoryStatus
     faded: Faded | None = None
+    words_only: WordsOnly | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
     updated_at: Timestamp
@@ -1933,6 +1941,7 @@ class RecalledMemory(Model):
     pinned: Pinned | None = None
     status: MemoryStatus | None = None
     faded: Faded | None = None
+    words_only: WordsOnly | None = None
     superseded_by: ID | None = None
     recollected: bool | None = None
     """
@@ -2773,6 +2782,14 @@ class WithheldPart(Model):
     at: Timestamp
 
 
+WordsOnly = TypeAliasType("WordsOnly", bool)
+"""
+Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+embedded when the model accepts it. Left out unless true.
+
+"""
+
+
 class Workflow(Model):
     """One way to do what a skill is for, and how it went."""
 
@@ -2840,6 +2857,7 @@ class WrittenMemory(Model):
     pinned: Pinned
     status: MemoryStatus
     faded: Faded | None = None
+    words_only: WordsOnly | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
     updated_at: Timestamp

@@ -593,6 +593,7 @@ class ExportedMemory(TypedDict):
     pinned: Pinned
     status: MemoryStatus
     faded: NotRequired[Faded]
+    words_only: NotRequired[WordsOnly]
     superseded_by: NotRequired[ID]
     created_at: Timestamp
     updated_at: Timestamp
@@ -1871,3 +1872,11 @@ WebhookSecret: TypeAlias = str
 
 WebhookURL: TypeAlias = str
 """An https:// URL without user and fragment, of at most 2,048 bytes."""
+
+
+WordsOnly: TypeAlias = bool
+"""
+Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+embedded when the model accepts it. Left out unless true.
+
+"""

@@ -1942,6 +1942,11 @@ export interface components {
          */
         Faded: boolean;
         /**
+         * @description Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
+         *     embedded when the model accepts it. Left out unless true.
+         */
+        WordsOnly: boolean;
+        /**
          * @description Where a memory stands; only active ones are recalled.
          * @example active
          * @enum {string}
@@ -2666,7 +2671,7 @@ export interface components {
              *     a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
              *     greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
              *     the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
-             *     the embedder refuses it.
+             *     the embedder refuses it and it has no words.
              * @example small_talk
              * @enum {string}
              */
@@ -3342,6 +3347,7 @@ export interface components {
             pinned: components["schemas"]["Pinned"];
             status: components["schemas"]["MemoryStatus"];
             faded?: components["schemas"]["Faded"];
+            words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -3507,6 +3513,7 @@ export interface components {
             pinned: components["schemas"]["Pinned"];
             status: components["schemas"]["MemoryStatus"];
             faded?: components["schemas"]["Faded"];
+            words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -3539,6 +3546,7 @@ export interface components {
             pinned: components["schemas"]["Pinned"];
             status: components["schemas"]["MemoryStatus"];
             faded?: components["schemas"]["Faded"];
+            words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -3864,6 +3872,7 @@ export interface components {
             pinned: components["schemas"]["Pinned"];
             status: components["schemas"]["MemoryStatus"];
             faded?: components["schemas"]["Faded"];
+            words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -4372,6 +4381,11 @@ export interface components {
             /** @description Of the lines that failed, by number; at most 100. */
             errors: components["schemas"]["ImportFault"][];
             /**
+             * @description Lines with NUL characters, halves of surrogate pairs or bytes that are not UTF-8, which became U+FFFD.
+             * @example 1
+             */
+            cleaned?: number;
+            /**
              * @description Whether the export was whole - it had its end, and as many lines of each kind as that says.
              * @example true
              */
@@ -4422,6 +4436,7 @@ export interface components {
             pinned?: components["schemas"]["Pinned"];
             status?: components["schemas"]["MemoryStatus"];
             faded?: components["schemas"]["Faded"];
+            words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             /**
              * @description Whether it had faded and came back for this query. It is active again, unless the request has `touch: false`.
@@ -6157,6 +6172,11 @@ export interface components {
             shown: components["schemas"]["FileID"][];
             /** @description What both sides changed. */
             conflicts: components["schemas"]["FileConflict"][];
+            /**
+             * @description Characters of the file, NUL or bytes that are not UTF-8, which became U+FFFD.
+             * @example 1
+             */
+            cleaned?: number;
         };
         /** @description What both sides changed. */
         FileConflict: {
