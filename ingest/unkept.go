@@ -66,32 +66,54 @@ type UnkeptFact struct {
 // UnkeptFacts lists every verdict but `kept`, with the reasons that it may have.
 var UnkeptFacts = []UnkeptFact{
 	{
-		memory.BelowThreshold, becauseVoice, "words that are not the user's own: a quote, a mail, a chat, code, a document",
-		"facts are what the user says; the message has them",
+		Verdict: memory.BelowThreshold, Because: becauseVoice,
+		What: "words that are not the user's own: a quote, a mail, a chat, code, a document",
+		Why:  "facts are what the user says; the message has them",
 	},
 	{
-		memory.BelowThreshold, becauseSecret, "a sentence that a secret was cut out of, without a model",
-		"what was worth to be known is not there any more",
-	},
-	{memory.BelowThreshold, becauseImportance, "a fact under `gate.threshold`", "it matters too little; it can be promoted"},
-	{memory.Echo, becauseEcho, "a fact that repeats what was recalled for the turn", "the user did not say it"},
-	{memory.Duplicate, "", "a fact that an active memory states already", "a statement lives once"},
-	{memory.Merged, "", "a fact that became one with a similar memory", "as above"},
-	{
-		memory.InvalidAnswer, becauseUnsaid, "a fact of a model that the user has not said",
-		"see [below](#what-the-user-has-not-said)",
+		Verdict: memory.BelowThreshold, Because: becauseSecret,
+		What: "a sentence that a secret was cut out of, without a model",
+		Why:  "what was worth to be known is not there any more",
 	},
 	{
-		memory.InvalidAnswer, becauseRefused, "a fact without words that the embedder refuses, also in parts",
-		"nothing would find it",
+		Verdict: memory.BelowThreshold, Because: becauseImportance,
+		What: "a fact under `gate.threshold`",
+		Why:  "it matters too little; it can be promoted",
 	},
 	{
-		memory.InvalidAnswer, becauseUnusable, "one fact of an answer that cannot be used, such as an empty one",
-		"its other facts are used",
+		Verdict: memory.Echo, Because: becauseEcho,
+		What: "a fact that repeats what was recalled for the turn",
+		Why:  "the user did not say it",
 	},
 	{
-		memory.InvalidAnswer, "", "an answer of a model that cannot be used, as a whole",
-		"the turn can be replayed; rules take its facts until then",
+		Verdict: memory.Duplicate, Because: "",
+		What: "a fact that an active memory states already",
+		Why:  "a statement lives once",
+	},
+	{
+		Verdict: memory.Merged, Because: "",
+		What: "a fact that became one with a similar memory",
+		Why:  "as above",
+	},
+	{
+		Verdict: memory.InvalidAnswer, Because: becauseUnsaid,
+		What: "a fact of a model that the user has not said",
+		Why:  "see [below](#what-the-user-has-not-said)",
+	},
+	{
+		Verdict: memory.InvalidAnswer, Because: becauseRefused,
+		What: "a fact without words that the embedder refuses, also in parts",
+		Why:  "nothing would find it",
+	},
+	{
+		Verdict: memory.InvalidAnswer, Because: becauseUnusable,
+		What: "one fact of an answer that cannot be used, such as an empty one",
+		Why:  "its other facts are used",
+	},
+	{
+		Verdict: memory.InvalidAnswer, Because: "",
+		What: "an answer of a model that cannot be used, as a whole",
+		Why:  "the turn can be replayed; rules take its facts until then",
 	},
 }
 

@@ -99,7 +99,8 @@ func keepAll(t *testing.T, f fault, seed int) {
 		status, of := items[name](d, name, statements[name])
 		mu.Lock()
 		defer mu.Unlock()
-		if refused[name] = of; status/100 != 2 {
+		refused[name] = of
+		if status/100 != 2 {
 			again = append(again, name)
 		}
 	}

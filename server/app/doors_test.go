@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/internal/memory"
+	_ "hippocampus/internal/rapidtest"
 )
 
 // said is a message that a test sends.

@@ -164,7 +164,7 @@ func TestPut_CleansWhatNoStoreCanHold(t *testing.T) {
 	f := newFixture(t)
 	got := f.send(f.write, "PUT", path+ada, "- a\x00b\n- c\xffd\n")
 	if got.status != 200 || !strings.Contains(got.body, "a\uFFFDb") || !strings.Contains(got.body, "c\uFFFDd") ||
-		!strings.HasSuffix(got.header.Get(reportHeader), "cleaned=2") {
+		!strings.HasSuffix(got.header.Get("X-Hippocampus-File"), "cleaned=2") {
 		t.Errorf("%+v", got)
 	}
 }
