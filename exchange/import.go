@@ -27,7 +27,7 @@ type Report struct {
 	Failed   int         `json:"failed"`            // lines
 	Errors   []LineError `json:"errors"`            // of the failed lines, by number, at most 100
 	Cleaned  int         `json:"cleaned,omitempty"` // lines with characters that became U+FFFD
-	Complete bool        `json:"complete"`          // every export has its end, and as many lines of each kind as that states
+	Complete bool        `json:"complete"`          // every export has its end, and as many lines as that states
 }
 
 // Tallies count the lines of each kind that the stream has.

@@ -13,8 +13,8 @@ import (
 	"hippocampus/internal/tracing"
 )
 
-// complete completes new memories with their embeddings, all with one call of the embedder. Those whose texts it refuses
-// are WordsOnly.
+// complete completes new memories with their embeddings, all with one call of the embedder. Those whose texts it
+// refuses are WordsOnly.
 func (s *Service) complete(ctx context.Context, memories []memory.Memory) (complete []memory.Memory, err error) {
 	if len(memories) == 0 {
 		return nil, nil

@@ -136,7 +136,9 @@ func TestProcess_KeepsFactsThatTheEmbedderRefuses(t *testing.T) {
 func TestWriteBatch_KeepsItemsThatTheEmbedderRefuses(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	b.refuse(http.StatusBadRequest, func(s string) bool { return strings.Contains(s, "garden") || strings.Contains(s, "🐝") })
+	b.refuse(http.StatusBadRequest, func(s string) bool {
+		return strings.Contains(s, "garden") || strings.Contains(s, "🐝")
+	})
 	results := b.WriteBatch(t.Context(), []Write{
 		{Owner: ada, Content: "I keep bees"}, {Owner: ada, Content: "🐝🐝"}, {Owner: ada, Content: tooLong},
 		{Owner: ada, Content: tooLong + "It is green.", Dedup: true},

@@ -138,8 +138,8 @@ func (s *Service) write(
 }
 
 // drafts returns drafts of the messages of a turn, unless they are stored, then of its kept candidates, whose places
-// among the candidates it returns too, and what is left out of the messages. A candidate that nothing would find becomes
-// invalid.
+// among the candidates it returns too, and what is left out of the messages. A candidate that nothing would find
+// becomes invalid.
 func (s *Service) drafts(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, stored bool,
 ) (drafts []write.Draft, places []int, lost []memory.Omission, err error) {
@@ -165,7 +165,7 @@ func (s *Service) drafts(
 	for i, fact := range facts {
 		if isLost(fact) {
 			c := &candidates[kept[i]]
-			c.Verdict, c.Reason = memory.InvalidAnswer, becauseRefused + ", and it has no words to be found by"
+			c.Verdict, c.Reason = memory.InvalidAnswer, becauseRefused+", and it has no words to be found by"
 			continue
 		}
 		draft := write.Draft{Memory: fact, Compare: write.Judged}

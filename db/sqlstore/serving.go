@@ -77,7 +77,8 @@ func (s *Store) CountUnembedded(ctx context.Context, space memory.Space) (int, e
 
 func (s *Store) HasWordsOnly(ctx context.Context) (bool, error) {
 	has, _, err := first(ctx, s.conn, only[bool], `SELECT EXISTS (
-		SELECT 1 FROM agent_memories{| INDEXED BY agent_memories_words_only} WHERE status = 'active' AND embedding_model = '')`)
+		SELECT 1 FROM agent_memories{| INDEXED BY agent_memories_words_only}
+		WHERE status = 'active' AND embedding_model = '')`)
 	return has, s.fault(err, "look for memories without an embedding")
 }
 

@@ -48,8 +48,8 @@ func faults() (list []fault) {
 		})})
 }
 
-// What is sent through any door is kept, was known already, or is named as left out, whatever the models do: at once, or
-// after a turn that waits for them.
+// What is sent through any door is kept, was known already, or is named as left out, whatever the models do: at once,
+// or after a turn that waits for them.
 func TestDoors_KeepOrNameAllThatWasSent(t *testing.T) {
 	t.Parallel()
 	running := make(chan struct{}, 6) // servers at a time

@@ -22,8 +22,8 @@ type said struct {
 	Content string `json:"content"`
 }
 
-// saying draws messages of sentences, small talk, long answers, other scripts, characters that no store holds, and texts
-// that the embedder refuses.
+// saying draws messages of sentences, small talk, long answers, other scripts, characters that no store holds, and
+// texts that the embedder refuses.
 var saying = rapid.Custom(func(t *rapid.T) said {
 	pieces := rapid.SliceOfN(rapid.SampledFrom([]string{
 		"I keep bees in Porto. ", "thanks", "我在学葡萄牙语。", "How many hives are there? ", "🐝 ", "\n- Label boxes\n",
@@ -90,7 +90,9 @@ var talks = map[string]func(d doors, user string, messages []said) int{
 		return d.turn(fields{"user_id": user, "messages": messages, "wait": true}, messages, 0)
 	},
 	"imported": func(d doors, user string, messages []said) int { // as import --from turns reports them
-		return d.turn(fields{"user_id": user, "messages": messages, "id": "chat-1", "at": "2026-01-02T03:04:05Z"}, messages, 0)
+		return d.turn(fields{
+			"user_id": user, "messages": messages, "id": "chat-1", "at": "2026-01-02T03:04:05Z",
+		}, messages, 0)
 	},
 	"history": func(d doors, user string, messages []said) int { // the client reports the whole conversation each time
 		n := d.turn(fields{"user_id": user, "conversation_id": user, "messages": messages}, messages, 0)
@@ -165,7 +167,8 @@ var items = map[string]func(d doors, user string, statements []string) (status i
 		var results struct {
 			Results []struct{ Error *struct{ Status int } }
 		}
-		if err := json.Unmarshal(answer, &results); err != nil || len(results.Results) != len(list) && status == http.StatusOK {
+		if err := json.Unmarshal(answer, &results); err != nil ||
+			len(results.Results) != len(list) && status == http.StatusOK {
 			d.t.Errorf("batch: %d %s", status, answer)
 		}
 		refused := make([]bool, len(statements))
@@ -218,7 +221,8 @@ var items = map[string]func(d doors, user string, statements []string) (status i
 		for _, s := range statements {
 			line, _ := json.Marshal(fields{"memory": fields{
 				"id": memory.NewID(), "user_id": user, "content": s,
-				"type": "fact", "domain": "general_chat", "tags": []string{}, "importance": 0.8, "pinned": false, "status": "active",
+				"type": "fact", "domain": "general_chat", "tags": []string{}, "importance": 0.8, "pinned": false,
+				"status":     "active",
 				"created_at": "2026-01-02T03:04:05Z", "updated_at": "2026-01-02T03:04:05Z",
 				"last_accessed_at": "2026-01-02T03:04:05Z", "access_count": 0,
 			}, "events": []any{}, "relations": []any{}})
@@ -237,9 +241,12 @@ var items = map[string]func(d doors, user string, statements []string) (status i
 func (d doors) kept(user string) (contents []string, ofTurn map[string]int) {
 	d.t.Helper()
 	var page struct {
-		Memories []struct{ Content, Type, SourceTurnID string }
+		Memories []struct {
+			Content, Type string
+			SourceTurnID  string `json:"source_turn_id"`
+		}
 	}
-	d.decode(strings.ReplaceAll(d.get("/v1/memories?limit=500&user_id="+escape(user)), "source_turn_id", "SourceTurnID"), &page)
+	d.decode(d.get("/v1/memories?limit=500&user_id="+escape(user)), &page)
 	ofTurn = map[string]int{}
 	for _, m := range page.Memories {
 		contents = append(contents, m.Content)

@@ -61,7 +61,8 @@ func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
 		}
 		for query, content := range map[string]string{"tawny": want[1], "barn": want[0], "chess": want[2]} {
 			found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": query}, 200)
-			if list := found.list("memories"); len(list) == 0 || list[0]["content"] != content || len(found.list("degraded")) > 0 {
+			list := found.list("memories")
+			if len(list) == 0 || list[0]["content"] != content || len(found.list("degraded")) > 0 {
 				t.Errorf("%s: %s", query, found.raw)
 			}
 		}
