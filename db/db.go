@@ -78,6 +78,9 @@ type Turns interface {
 		stored memory.Turn, fresh bool, err error)
 	// Turn finds a turn of the app by its id, else by its client id.
 	Turn(ctx context.Context, appID, ref string) (memory.Turn, error)
+	// TurnsOfMessages lists the turns of a conversation in which its client gave a message one of the ids, in the order
+	// of their events, without turns that were withdrawn.
+	TurnsOfMessages(ctx context.Context, owner memory.Owner, conversationID string, ids []string) ([]memory.Turn, error)
 	// TurnStatus is the status of a turn of the app by its id.
 	TurnStatus(ctx context.Context, appID, turnID string) (memory.TurnStatus, error)
 	// TurnCandidates lists what the scorer proposed from a turn, oldest first.

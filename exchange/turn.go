@@ -73,6 +73,7 @@ func (l *turnLine) check(f *faults) {
 		path := fmt.Sprintf("turn.messages[%d].", n)
 		oneOf(f, path+"role", memory.MessageRoles, m.Role)
 		f.note(path+"content", memory.CheckMessage(m.Content))
+		f.note(path+"id", memory.CheckID(m.ID, true))
 		f.note(path+"name", memory.CheckID(m.Name, true))
 		if m.Kind != "" {
 			oneOf(f, path+"kind", memory.MessageKinds, m.Kind)

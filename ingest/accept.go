@@ -92,16 +92,23 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 		if err != nil {
 			return stored, false, err
 		}
+		known, err := s.identify(ctx, turn, before, replaced)
+		if err != nil {
+			return stored, false, err
+		}
 		added := turn
-		added.Messages = before.news(turn)
+		added.Messages = known.news(turn)
 		added.Repeated = len(turn.Messages) - len(added.Messages)
+		edited := known.edited(turn)
 		switch {
-		case len(added.Messages) > 0:
+		case edited >= 0 && !cached:
+			return s.edited(ctx, turn, edited, replaced)
+		case edited < 0 && len(added.Messages) > 0:
 			stored, fresh, err = accept(ctx, added, due, &before.log)
 		case cached: // another process may have continued the log since
 			err = db.ErrConversationChanged
 		default:
-			stored, err = s.repeatedTurn(ctx, turn, before.turnID)
+			stored, err = s.repeatedTurn(ctx, turn, before.turnID, replaced)
 			if err == nil && replaced != nil && !replaced.isEmpty() {
 				_, err = replaced.run(ctx, nil)
 			}
@@ -120,13 +127,22 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 	}
 }
 
-// repeatedTurn returns the turn with the client id of a turn that adds nothing, or else the last turn of the log.
+// repeatedTurn returns the turn with the client id of a turn that adds nothing, or else the one that has the id of its
+// last message, or else the last turn of the log.
 // db.ErrConversationChanged: the log has been deleted since it was read.
-func (s *Service) repeatedTurn(ctx context.Context, turn memory.Turn, lastID string) (memory.Turn, error) {
-	if turn.ClientID != "" {
-		known, err := s.Records.Turn(ctx, turn.AppID, turn.ClientID)
-		if err == nil && known.ClientID == turn.ClientID || err != nil && !memory.IsKind(err, memory.KindNotFound) {
-			return known, err
+func (s *Service) repeatedTurn(ctx context.Context, turn memory.Turn, lastID string, replaced *withdrawal) (
+	memory.Turn, error,
+) {
+	if known, ok, err := s.turnOfClient(ctx, turn); err != nil || ok {
+		return known, err
+	}
+	if m := turn.Messages[len(turn.Messages)-1]; m.ID != "" {
+		known, err := s.turnsOfMessages(ctx, turn, []string{m.ID}, replaced)
+		if err != nil {
+			return memory.Turn{}, err
+		}
+		if len(known) > 0 {
+			return known[len(known)-1], nil
 		}
 	}
 	last, err := s.Records.Turn(ctx, turn.AppID, lastID)
@@ -134,6 +150,18 @@ func (s *Service) repeatedTurn(ctx context.Context, turn memory.Turn, lastID str
 		err = db.ErrConversationChanged
 	}
 	return last, err
+}
+
+// turnOfClient returns the stored turn that has the client id of a turn; ok is false if there is none.
+func (s *Service) turnOfClient(ctx context.Context, turn memory.Turn) (known memory.Turn, ok bool, err error) {
+	if turn.ClientID == "" {
+		return known, false, nil
+	}
+	known, err = s.Records.Turn(ctx, turn.AppID, turn.ClientID)
+	if memory.IsKind(err, memory.KindNotFound) {
+		return memory.Turn{}, false, nil
+	}
+	return known, err == nil && known.ClientID == turn.ClientID, err
 }
 
 // dated returns a turn with the instants of what was said. A zero At becomes that of its last message, if all of them

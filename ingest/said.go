@@ -18,14 +18,25 @@ import (
 type said struct {
 	log    db.LogState
 	events []event   // the last ones, at most maxSaid
+	older  []event   // earlier ones that have an id of the turn that is compared
 	turnID string    // of the last turn
 	at     time.Time // when the last turn was said
 }
 
 // event identifies a message.
 type event struct {
-	hash   [16]byte
-	spoken bool // an utterance of the user or of the assistant
+	hash   digest
+	id     digest // of the id that the client gave it; zero: none
+	words  digest // who said what, if it has an id
+	spoken bool   // an utterance of the user or of the assistant
+}
+
+// digest is the first half of a SHA-256.
+type digest [16]byte
+
+func digestOf(parts ...string) digest {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return digest(sum[:len(digest{})])
 }
 
 const (
@@ -45,9 +56,11 @@ func eventOf(m memory.Message) event {
 	if m.IsChat() {
 		kind = string(memory.Chat)
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{m.Role, m.Name, kind, content, string(m.Raw)}, "\x00")))
-	e := event{spoken: m.IsSpoken()}
-	copy(e.hash[:], sum[:])
+	e := event{hash: digestOf(m.Role, m.Name, kind, content, string(m.Raw)), spoken: m.IsSpoken()}
+	if m.ID != "" {
+		e.id = digestOf(m.ID)
+		e.words = digestOf(m.Role, strings.Join(strings.Fields(content), " "))
+	}
 	return e
 }
 
@@ -59,9 +72,10 @@ func eventsOf(messages []memory.Message) []event {
 	return events
 }
 
-// news returns the messages of a turn that the log does not have. The longest beginning of what the user and the
-// assistant speak in the turn that equals the end of what they speak in the log is known. A message of another role or
-// kind, such as a system message, is known if it comes before what is new and the log has an equal one.
+// news returns the messages of a turn that the log does not have. Ids decide first, see identified. Else the longest
+// beginning of what the user and the assistant speak in the turn that equals the end of what they speak in the log is
+// known. A message of another role or kind, such as a system message, is known if it comes before what is new and the
+// log has an equal one.
 func (s *said) news(turn memory.Turn) []memory.Message {
 	reported := eventsOf(turn.Messages)
 	isSpoken := func(e event) bool { return e.spoken }
@@ -72,18 +86,24 @@ func (s *said) news(turn memory.Turn) []memory.Message {
 	if first, _ := turn.Said(); known == 1 && first.Sub(s.at) > sameOccasion {
 		known = 0 // it was said again
 	}
+	identified := s.identified(reported)
 	var news []memory.Message
 	spoken := 0
 	for i, e := range reported {
 		isNew := false
 		switch {
+		case i < len(identified):
+			isNew = !identified[i]
+			if e.spoken {
+				spoken++
+			}
 		case e.spoken:
 			spoken++
 			isNew = spoken > known
 		case spoken == 0 || spoken < known:
-			isNew = !slices.Contains(s.events, e)
+			isNew = !contains(s.events, e)
 		default:
-			isNew = spoken > known || !slices.Contains(afterSpoken(s.events), e)
+			isNew = spoken > known || !contains(afterSpoken(s.events), e)
 		}
 		if isNew {
 			news = append(news, turn.Messages[i])
@@ -109,7 +129,7 @@ func afterSpoken(events []event) []event {
 // endsWith returns how many of the first reported events are the last ones of the log.
 func endsWith(log, reported []event) int {
 	for n := min(len(log), len(reported)); n > 0; n-- {
-		if slices.Equal(log[len(log)-n:], reported[:n]) {
+		if slices.EqualFunc(log[len(log)-n:], reported[:n], event.equals) {
 			return n
 		}
 	}
@@ -171,6 +191,6 @@ func (s *Service) saidBefore(ctx context.Context, turn memory.Turn, replaced *wi
 
 // rememberSaid caches the end of a log.
 func (s *Service) rememberSaid(turn memory.Turn, end *said) {
-	const perEvent, perEntry = 17, 300
+	const perEvent, perEntry = 49, 300
 	s.logs.Add(saidKey(turn.Owner, turn.ConversationID), end, perEntry+perEvent*len(end.events))
 }

@@ -14,7 +14,8 @@ import (
 // Event is one message of a conversation.
 type Event struct {
 	TurnID     string
-	Number     int64 // in the conversation, from 1
+	MessageID  string // the client's own; may be empty
+	Number     int64  // in the conversation, from 1
 	Role       string
 	Name       string
 	Content    string
@@ -33,7 +34,7 @@ func EventsOf(t memory.Turn) []Event {
 	for i, m := range t.Readable() {
 		events[i] = Event{
 			TurnID: t.ID, Number: t.FirstEvent + int64(i), Role: m.Role, Name: m.Name, Content: m.Content, Kind: m.Kind,
-			Tags:    m.Tags,
+			Tags: m.Tags, MessageID: m.ID,
 			Context: m.Context, Importance: memory.Importance(m), Tokens: m.Tokens, At: t.SaidAt(i).UTC(),
 			Withheld: t.Status == memory.TurnWithdrawn || m.Content == "" && t.Messages[i].Content != "",
 		}
@@ -80,7 +81,7 @@ func (r ring) bytes() int {
 	n := int(unsafe.Sizeof(r)) + len(r.firstTurnID)
 	turn := ""
 	for _, e := range r.events {
-		n += int(unsafe.Sizeof(e)) + len(e.Role) + len(e.Name) + len(e.Content) + len(e.Kind)
+		n += int(unsafe.Sizeof(e)) + len(e.MessageID) + len(e.Role) + len(e.Name) + len(e.Content) + len(e.Kind)
 		for _, tag := range e.Tags {
 			n += int(unsafe.Sizeof(tag)) + len(tag)
 		}

@@ -137,6 +137,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"conversation grows":      conversationGrows,
 		"log is as it was read":   logIsAsRead,
 		"conversation turns":      conversationTurns,
+		"message ids":             messageIDs,
 		"conversation at once":    conversationAtOnce,
 		"conversation ends":       conversationEnds,
 		"list conversations":      listConversations,

@@ -44,7 +44,7 @@ const (
 	), ` + insertIntoTurns + `events - $20 + 1, events FROM grown` + insertedTurn
 
 	insertedTurn = `
-		RETURNING app_id, user_id, agent_id, accepted_at, first_event
+		RETURNING id, app_id, user_id, agent_id, conversation_id, accepted_at, first_event
 	)`
 	// The end of each of them: in a user's transaction, which notes the active day at its commit, and else.
 	selectStored  = ` SELECT first_event FROM stored`
@@ -62,6 +62,12 @@ const (
 		WHERE NOT EXISTS (SELECT FROM user_zones AS z
 			WHERE z.app_id = stored.app_id AND z.user_id = stored.user_id AND z.last_offset = n.last_offset)
 		ON CONFLICT (app_id, user_id) DO UPDATE SET last_offset = excluded.last_offset
+	)`
+
+	// noteMessageIDs notes the ids that the client gave to messages, whose parameter follows.
+	noteMessageIDs = `, identified AS (
+		INSERT INTO message_ids (app_id, user_id, conversation_id, id, turn_id)
+		SELECT app_id, user_id, conversation_id, unnest($%d::text[]), id FROM stored ON CONFLICT DO NOTHING
 	)`
 
 	// Whatever the state of the conversation's log; if there is no conversation; and if its log is in a state.
@@ -168,6 +174,10 @@ func insertionOf(t memory.Turn, due time.Time, log *db.LogState) (insert string,
 			insert = insertFirstTurn
 		default:
 			insert, args = insertFurtherTurn, append(args, log.FirstTurnID, log.Events, log.Edition)
+		}
+		if ids := t.MessageIDs(); ids != nil {
+			args = append(args, ids)
+			insert += fmt.Sprintf(noteMessageIDs, len(args))
 		}
 	}
 	return insert, args, nil

@@ -144,10 +144,18 @@ func TestMigrate_RecomputesLexemes(t *testing.T) {
 	t.Parallel()
 	s := upTo(t, 48)
 	dbtest.UpgradeLexemes(t, s, func(lexemes string) error {
+		migrations, done, err := s.migrations(s.pool)
+		if err != nil {
+			return err
+		}
+		defer done()
+		if _, err := migrations.Tables.DownTo(t.Context(), 48); err != nil {
+			return err
+		}
 		if _, err := s.pool.Exec(t.Context(), `UPDATE agent_memories SET lexemes = $1`, lexemes); err != nil {
 			return err
 		}
-		_, err := s.pool.Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 48`)
+		_, err = s.pool.Exec(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 48`)
 		return err
 	})
 }

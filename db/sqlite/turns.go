@@ -94,6 +94,9 @@ func (s *Store) acceptTurn(
 	if err := s.NoteTurn(ctx, transaction{tx: tx}, t); err != nil {
 		return stored, false, err
 	}
+	if err := s.NoteMessageIDs(ctx, transaction{tx: tx}, t); err != nil {
+		return stored, false, err
+	}
 	t.At, t.Offset = memory.Instant(t.At), ""
 	t.AcceptedAt, t.QueuedAt = memory.Instant(t.AcceptedAt), memory.Instant(t.QueuedAt)
 	return t, true, nil

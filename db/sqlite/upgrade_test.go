@@ -122,10 +122,17 @@ func TestMigrate_RecomputesLexemes(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Close() })
 	dbtest.UpgradeLexemes(t, s, func(lexemes string) error {
+		migrations, err := s.migrations()
+		if err != nil {
+			return err
+		}
+		if _, err := migrations.Tables.DownTo(t.Context(), 48); err != nil {
+			return err
+		}
 		if _, err := s.writer.ExecContext(t.Context(), `UPDATE agent_memories SET lexemes = ?`, lexemes); err != nil {
 			return err
 		}
-		_, err := s.writer.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 48`)
+		_, err = s.writer.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 48`)
 		return err
 	})
 }

@@ -130,6 +130,10 @@ func (s *Store) DeleteConversation(
 		if err == nil {
 			gone.Turns, err = tx.exec(ctx, `DELETE`+itsTurns, owner.AppID, owner.UserID, id)
 		}
+		if err == nil {
+			_, err = tx.exec(ctx, `DELETE FROM message_ids WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3`,
+				owner.AppID, owner.UserID, id)
+		}
 		return err
 	})
 	if err != nil {

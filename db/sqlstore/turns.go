@@ -159,6 +159,10 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
 		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt), leftOut)
+	if err == nil {
+		t.Owner = u.Owner
+		err = noteMessageIDs(ctx, u.conn, t)
+	}
 	return u.fault(err, "store the turn")
 }
 

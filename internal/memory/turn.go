@@ -15,6 +15,9 @@ const (
 
 // Message is one utterance of a turn.
 type Message struct {
+	// ID is the client's own, unique in the conversation of the turn; see MaxIDBytes. It may be empty.
+	ID string `json:"id,omitempty"`
+
 	Role    string `json:"role"`    // see MessageRoles
 	Content string `json:"content"` // at most MaxMessageBytes
 	Name    string `json:"name,omitempty"`
@@ -82,6 +85,16 @@ func (t Turn) Said() (first, last time.Time) {
 		}
 	}
 	return first, last
+}
+
+// MessageIDs lists the ids that the client gave to messages.
+func (t Turn) MessageIDs() (ids []string) {
+	for _, m := range t.Messages {
+		if m.ID != "" {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
 }
 
 // LastEvent is the number of the turn's last message in the conversation.

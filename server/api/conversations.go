@@ -199,6 +199,7 @@ func (h conversationHandlers) forgetMemories(ctx context.Context, c memory.Conve
 type workingEventBody struct {
 	Number     int64                 `json:"number"`
 	TurnID     string                `json:"turn_id"`
+	MessageID  string                `json:"message_id,omitempty"`
 	Role       string                `json:"role"`
 	Name       string                `json:"name,omitempty"`
 	Content    string                `json:"content"`
@@ -238,8 +239,8 @@ func (h conversationHandlers) getWorking(ctx context.Context, r *request) (any, 
 	}
 	for _, e := range w.Events {
 		body.Events = append(body.Events, workingEventBody{
-			Number: e.Number, TurnID: e.TurnID, Role: e.Role, Name: e.Name, Content: e.Content, Kind: e.Kind,
-			Tags: notNil(e.Tags), Context: e.Context, Importance: e.Importance, Tokens: e.Tokens, At: e.At,
+			Number: e.Number, TurnID: e.TurnID, MessageID: e.MessageID, Role: e.Role, Name: e.Name, Content: e.Content,
+			Kind: e.Kind, Tags: notNil(e.Tags), Context: e.Context, Importance: e.Importance, Tokens: e.Tokens, At: e.At,
 		})
 	}
 	return body, err

@@ -14,6 +14,7 @@ import (
 // messageRequest is a message of a turn, in the shape of a message of OpenAI's
 // chat completions: https://platform.openai.com/docs/api-reference/chat/create
 type messageRequest struct {
+	ID      string                `json:"id"`
 	Role    string                `json:"role"`
 	Content any                   `json:"content"` // a string, a list of parts, or nil
 	Name    string                `json:"name"`
@@ -104,11 +105,18 @@ func (r *request) messages(asked []messageRequest) []memory.Message {
 		Messages []json.RawMessage `json:"messages"`
 	}
 	messages := make([]memory.Message, len(asked))
+	first := map[string]int{} // by id
 	for i, m := range asked {
 		path := fmt.Sprintf("messages[%d].", i)
 		messages[i] = memory.Message{
-			Role: m.Role, Content: m.text(path, &r.checks), Name: m.Name, Kind: m.Kind, Tags: m.Tags, Context: m.Context,
-			At: r.time(path+"at", m.At),
+			ID: m.ID, Role: m.Role, Content: m.text(path, &r.checks), Name: m.Name, Kind: m.Kind, Tags: m.Tags,
+			Context: m.Context, At: r.time(path+"at", m.At),
+		}
+		r.note(path+"id", memory.CheckID(m.ID, true))
+		if before, repeated := first[m.ID]; repeated && m.ID != "" {
+			r.note(path+"id", fmt.Sprintf("is the id of messages[%d] too: give each message its own", before))
+		} else {
+			first[m.ID] = i
 		}
 		r.note(path+"content", memory.CheckMessage(messages[i].Content))
 		r.note(path+"name", memory.CheckID(m.Name, true))

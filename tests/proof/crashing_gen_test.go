@@ -1228,6 +1228,17 @@ func (store *crashingStore) TurnStatus(
 	})
 }
 
+func (store *crashingStore) TurnsOfMessages(
+	ctx context.Context,
+	owner memory.Owner,
+	conversationID string,
+	ids []string,
+) ([]memory.Turn, error) {
+	return get(store.fuse, "TurnsOfMessages", func() ([]memory.Turn, error) {
+		return store.real.TurnsOfMessages(ctx, owner, conversationID, ids)
+	})
+}
+
 func (store *crashingStore) Unconfirmed(
 	ctx context.Context,
 	owner memory.Owner,

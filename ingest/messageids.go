@@ -1,0 +1,126 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"hippocampus/internal/memory"
+)
+
+// equals reports whether two events are of the same message, if they have the same place: they have the same id, or one
+// of them has no id and they are equal in everything else.
+func (e event) equals(other event) bool {
+	if e.hasID() && other.hasID() {
+		return e.id == other.id
+	}
+	return e.hash == other.hash
+}
+
+func (e event) hasID() bool { return e.id != digest{} }
+
+func contains(log []event, e event) bool { return slices.ContainsFunc(log, e.equals) }
+
+// withID returns the event of the log that has the id of e.
+func (s *said) withID(e event) (found event, ok bool) {
+	for _, log := range [][]event{s.events, s.older} {
+		for _, found := range slices.Backward(log) {
+			if e.hasID() && found.id == e.id {
+				return found, true
+			}
+		}
+	}
+	return event{}, false
+}
+
+// identified tells of the beginning of a report, up to the last message whose id the log has and what equals the log
+// after it, which messages are known: those whose id the log has, and those without an id that equal one of the log.
+func (s *said) identified(reported []event) (known []bool) {
+	var last event
+	for i, e := range slices.Backward(reported) {
+		if found, ok := s.withID(e); ok {
+			known, last = make([]bool, i+1), found
+			break
+		}
+	}
+	if known == nil {
+		return nil
+	}
+	for i, e := range reported[:len(known)] {
+		_, known[i] = s.withID(e)
+		known[i] = known[i] || contains(s.events, e)
+	}
+	next := slices.Index(s.events, last) + 1
+	for next > 0 && next < len(s.events) && len(known) < len(reported) && reported[len(known)].equals(s.events[next]) {
+		known = append(known, true)
+		next++
+	}
+	return known
+}
+
+// identify returns the end of a log with the older events that have an id of the turn, as far as the turn has ids that
+// the end lacks.
+func (s *Service) identify(ctx context.Context, turn memory.Turn, end *said, replaced *withdrawal) (*said, error) {
+	if int64(len(end.events)) == end.log.Events {
+		return end, nil
+	}
+	var missing []string
+	for _, m := range turn.Messages {
+		if m.ID == "" {
+			continue
+		}
+		if _, ok := end.withID(eventOf(m)); !ok {
+			missing = append(missing, m.ID)
+		}
+	}
+	if missing == nil {
+		return end, nil
+	}
+	turns, err := s.turnsOfMessages(ctx, turn, missing, replaced)
+	if err != nil {
+		return nil, err
+	}
+	whole := *end
+	for _, t := range turns {
+		whole.older = append(whole.older, eventsOf(t.Messages)...)
+	}
+	return &whole, nil
+}
+
+// turnsOfMessages returns the turns of the conversation of a turn that have one of the ids, without the one that it
+// replaces.
+func (s *Service) turnsOfMessages(ctx context.Context, turn memory.Turn, ids []string, replaced *withdrawal) (
+	[]memory.Turn, error,
+) {
+	turns, err := s.Records.TurnsOfMessages(ctx, turn.Owner, turn.ConversationID, ids)
+	isReplaced := func(t memory.Turn) bool { return replaced != nil && t.ID == replaced.turn.ID }
+	return slices.DeleteFunc(turns, isReplaced), err
+}
+
+// edited returns the index of the first message of a turn that has the id of a message of the log and says something
+// else; -1: there is none.
+func (s *said) edited(turn memory.Turn) int {
+	return slices.IndexFunc(turn.Messages, func(m memory.Message) bool {
+		e := eventOf(m)
+		found, ok := s.withID(e)
+		return ok && found.words != e.words
+	})
+}
+
+// edited refuses a turn whose message has the id of another one, unless it is a turn that its client has reported before.
+func (s *Service) edited(ctx context.Context, turn memory.Turn, message int, replaced *withdrawal) (
+	known memory.Turn, fresh bool, err error,
+) {
+	if known, ok, err := s.turnOfClient(ctx, turn); err != nil || ok {
+		known.Repeated = len(turn.Messages)
+		return known, false, err
+	}
+	id := turn.Messages[message].ID
+	turns, err := s.turnsOfMessages(ctx, turn, []string{id}, replaced)
+	if err != nil || len(turns) == 0 { // the turn was withdrawn in the meantime
+		return known, false, cmp.Or(err, error(errOutdated))
+	}
+	return known, false, memory.Errorf(memory.KindConflict, "messages[%d].id %q was used for a message with other content: "+
+		"if the message was edited, report it in a turn with \"replaces\": %q, else give it an id of its own",
+		message, id, turns[len(turns)-1].ID)
+}
