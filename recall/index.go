@@ -199,10 +199,10 @@ func (x *index) isAnswer(doc int) bool {
 		(speaker == memory.RoleAssistant || strings.HasPrefix(speaker, memory.RoleAssistant+` "`))
 }
 
-// onlyAnswerBetween reports whether the document between two others is a message of the assistant,
-// and neither of the two is.
+// onlyAnswerBetween reports whether the document between two others is a message of the assistant, and neither of the
+// two is. between is -1 if that document is of another conversation.
 func (x *index) onlyAnswerBetween(one, between, other int) bool {
-	return x.isAnswer(between) && !x.isAnswer(one) && !x.isAnswer(other)
+	return between >= 0 && x.isAnswer(between) && !x.isAnswer(one) && !x.isAnswer(other)
 }
 
 // skillOf returns the name of the skill that a document is a workflow of, or "".

@@ -44,6 +44,28 @@ func TestLift_PassesAnswersOfTheAssistant(t *testing.T) {
 	}
 }
 
+// A fact of a conversation may have been taken from a message of another one first, whose neighbours are of either.
+func TestLift_StaysInTheConversation(t *testing.T) {
+	t.Parallel()
+	var docs []db.Document
+	for i, conversation := range []string{"a", "a", "b", "b"} {
+		docs = append(docs, db.Document{
+			ID: memory.NewID(), ConversationID: conversation, Type: memory.TypeMessage, Speaker: memory.RoleUser,
+			CreatedAt: time.Unix(int64(i), 0),
+		})
+	}
+	fact := docs[3]
+	fact.ID, fact.Type, fact.DerivedFrom = memory.NewID(), memory.TypeFact, []string{docs[0].ID, docs[3].ID}
+	x := newIndex(1, append(docs, fact))
+	place, _ := x.place(fact.ID)
+	values := make([]float64, len(docs)+1)
+	other, _ := x.place(docs[2].ID)
+	values[other] = 1
+	if got := lift.of(x, place, values); got != 0.2 {
+		t.Errorf("lifted by %v, want %v", got, 0.2)
+	}
+}
+
 // A fact has the neighbours of its message, beyond an answer as well.
 func TestLift_PassesAnswersToFacts(t *testing.T) {
 	t.Parallel()
