@@ -41,6 +41,7 @@ type fixture struct {
 	store  *sqlite.Store
 	spy    *spy
 	clock  *apptest.Clock
+	told   int // turns of tell
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -128,6 +129,16 @@ func (b *fixture) memories() []memory.Memory {
 	b.t.Helper()
 	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada,
 		Statuses: []memory.Status{memory.Active}, Limit: 100})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return list
+}
+
+// all returns the user's memories in any status.
+func (b *fixture) all() []memory.Memory {
+	b.t.Helper()
+	list, err := b.store.ListMemories(b.t.Context(), db.MemoryFilter{Owner: ada, Limit: 100})
 	if err != nil {
 		b.t.Fatal(err)
 	}

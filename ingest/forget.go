@@ -118,6 +118,7 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 	forgotten := map[string]string{} // id of the memory of the batch, by that of what is forgotten with it
 	sayings := slices.Clone(p.sayings)
 	var relinked []memory.Relation
+	var revived []memory.Memory
 	found, err := tx.Memories(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -153,6 +154,9 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 			if err := changes.Update(ctx, before, m); err != nil {
 				return nil, err
 			}
+			if isRevived(before, *m) {
+				revived = append(revived, *m)
+			}
 			if m.SupersededBy != "" && m.SupersededBy != before.SupersededBy {
 				relinked = append(relinked, memory.Relation{
 					From: m.SupersededBy, Kind: memory.Contradicts, To: m.ID, CreatedAt: memory.Instant(p.Now()),
@@ -163,7 +167,11 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 	if err := tx.AddRelations(ctx, relinked); err != nil {
 		return nil, err
 	}
-	return p.forgetBatch(ctx, tx, changes, sayings, forgotten)
+	results, err := p.forgetBatch(ctx, tx, changes, sayings, forgotten)
+	if err != nil || p.settle == nil || len(revived) == 0 {
+		return results, err
+	}
+	return results, p.settle(ctx, tx, changes, revived)
 }
 
 // consequences are what the forgetting of a memory of the batch does besides.
@@ -213,7 +221,7 @@ func (p *forgetting) forgetBatch(
 			_ = forget(m)
 			if difference := history.Diff(before, *m); difference != nil {
 				var detail any = difference
-				if len(of.also)+len(events.turnIDs)+len(of.former) > 0 || p.turnID() != "" {
+				if p.Scope != OfItem {
 					detail = together{
 						Change: difference, Statement: m.ID, Also: of.also, Turns: events.turnIDs, Facts: of.former,
 						Turn: p.turnID(),

@@ -6,6 +6,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/ingest/statement"
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -22,6 +23,8 @@ type forgetting struct {
 	// keepsTurn: the turn itself stays, and what the batch repeats elsewhere.
 	keepsTurn bool
 	title     string                     // of its conversation, if that was the turn's
+	revived   []memory.Memory            // facts that are to be active again
+	settle    write.Settle               // of what is active again; nil: nothing is
 	sources   map[string][]memory.Memory // of the batch
 	planned   []*planned
 	sayings   []saying                 // where the log states what is forgotten
@@ -43,10 +46,11 @@ type planned struct {
 // plan finds what states the same as the memories of the batch, and embeds what is left of messages.
 func (p *forgetting) plan(ctx context.Context) error {
 	p.planned, p.sayings = nil, nil
+	p.revived = nil
 	if err := p.find(ctx); err != nil || p.DryRun {
 		return err
 	}
-	return p.embed(ctx)
+	return p.prepare(ctx)
 }
 
 // find finds what states the same as the memories of the batch.
@@ -103,6 +107,7 @@ func (p *forgetting) withInactive(
 		known[d.ID] = true
 	}
 	var taken []string
+	said := map[string]string{} // contents of messages, by id of a fact that was taken from them
 	for _, m := range roots {
 		if m.Type != memory.TypeMessage {
 			continue
@@ -114,6 +119,7 @@ func (p *forgetting) withInactive(
 		for _, r := range relations {
 			if r.Kind == memory.DerivedFrom && r.To == m.ID && !known[r.From] {
 				taken, known[r.From] = append(taken, r.From), true
+				said[r.From] += m.Content + "\n"
 			}
 		}
 	}
@@ -131,6 +137,9 @@ func (p *forgetting) withInactive(
 		}
 		if err != nil {
 			return nil, err
+		}
+		if m.Status == memory.Forgotten && !statement.States(said[id], m.Content) {
+			continue // the messages lost it when it was forgotten
 		}
 		docs = append(docs, documentOf(m, sources[id]))
 	}
@@ -283,10 +292,31 @@ func (p *forgetting) planUndo(root, m memory.Memory, why statement.Why, undo fun
 		}
 	}
 	before := m
-	if c.undo(&m) && m.Status == memory.Active &&
-		(m.EmbeddingModel != p.by.Model() || m.EmbeddedText() != before.EmbeddedText()) {
+	if !c.undo(&m) || m.Status != memory.Active {
+		return
+	}
+	if isRevived(before, m) {
+		p.revived = append(p.revived, m)
+	}
+	if m.EmbeddingModel != p.by.Model() || m.EmbeddedText() != before.EmbeddedText() {
 		c.text = m.EmbeddedText()
 	}
+}
+
+// isRevived reports whether a fact is active again.
+func isRevived(before, after memory.Memory) bool {
+	return before.Status != memory.Active && after.Status == memory.Active && after.Type != memory.TypeMessage
+}
+
+// prepare embeds what changes, and compares what comes back with what is active. The facts of a model that answers late
+// are compared with it anyway.
+func (p *forgetting) prepare(ctx context.Context) (err error) {
+	if len(p.revived) > 0 && !p.keepsTurn {
+		if p.settle, err = p.Writer.Restored(ctx, p.owner, p.revived, false); err != nil {
+			return err
+		}
+	}
+	return p.embed(ctx)
 }
 
 // embed embeds what is left of messages, and what comes back with an embedding of another model.

@@ -159,10 +159,16 @@ func (l *logEdit) store(ctx context.Context, tx db.UserTx) error {
 			continue
 		}
 		r, known := revisions[t.ConversationID]
-		if !known || t.FirstEvent < r.From {
-			r.From = t.FirstEvent
-			before := l.before[i]
-			r.Title, r.Retitled = memory.TitleOf(before.Readable()), memory.TitleOf(t.Readable())
+		if !known {
+			c, _, err := tx.RecordedConversation(ctx, t.ConversationID)
+			if err != nil {
+				return err
+			}
+			r = db.ConversationRevision{From: t.FirstEvent, Title: c.Title, Retitled: c.Title}
+		}
+		r.From = min(r.From, t.FirstEvent)
+		if before := l.before[i]; r.Title == r.Retitled && memory.TitleOf(before.Readable()) == r.Title {
+			r.Retitled = memory.TitleOf(t.Readable())
 			if t.Status == memory.TurnWithdrawn {
 				r.Retitled = l.title
 			}

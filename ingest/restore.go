@@ -50,6 +50,8 @@ type restoring struct {
 	undone     []undoing
 	reversals  []reversal
 	embeddings map[string][]float32 // by id, of those that must be embedded again
+	cuts       map[string]cut       // by id of the message
+	facts      []memory.Memory      // that are to be active again after they were forgotten
 }
 
 // reversal undoes an event of a memory that was changed because another one was forgotten.
@@ -97,16 +99,20 @@ func (r *restoring) plan(ctx context.Context, scope Scope) error {
 			ids, texts = append(ids, after.ID), append(texts, after.EmbeddedText())
 		}
 	}
+	if scope != OfItem {
+		if err := r.findReversals(ctx); err != nil {
+			return err
+		}
+	}
 	for _, before := range r.batch {
 		if before.Status != memory.Active {
 			after := before
 			after.Status = memory.Active
+			if err := r.cutForgotten(ctx, &after); err != nil {
+				return err
+			}
 			embed(&before, &after)
-		}
-	}
-	if scope != OfItem {
-		if err := r.findReversals(ctx); err != nil {
-			return err
+			r.noteFact(before, after)
 		}
 	}
 	for _, change := range r.reversals {
@@ -119,7 +125,11 @@ func (r *restoring) plan(ctx context.Context, scope Scope) error {
 		}
 		before := m
 		if history.Reverse(&m, change.detail) {
+			if err := r.cutForgotten(ctx, &m); err != nil {
+				return err
+			}
 			embed(&before, &m)
+			r.noteFact(before, m)
 		}
 	}
 	if len(texts) == 0 {
@@ -157,7 +167,7 @@ func (r *restoring) findReversals(ctx context.Context) error {
 	type member struct{ id, statement string }
 	var members []member
 	for _, id := range statements {
-		forgotten := forgottenIn(events[id])
+		forgotten := forgettingIn(events[id])
 		r.undone = append(r.undone, undoing{together: forgotten, of: of[id]})
 		for _, other := range append([]string{id}, forgotten.Also...) {
 			if !slices.Contains(ids, other) {
@@ -196,6 +206,17 @@ func forgottenIn(events []memory.Event) together {
 	return together{}
 }
 
+// forgettingIn returns the detail of the latest event by which a memory was forgotten at a request; zero if it was alone.
+// The turn of the memory may have been withdrawn since.
+func forgettingIn(events []memory.Event) together {
+	for _, e := range slices.Backward(events) {
+		if detail := togetherIn(e); e.Kind == memory.EventForgotten && detail.Turn == "" {
+			return detail
+		}
+	}
+	return together{}
+}
+
 func togetherIn(e memory.Event) (detail together) {
 	if json.Unmarshal(e.Detail, &detail) != nil {
 		return together{}
@@ -205,6 +226,10 @@ func togetherIn(e memory.Event) (detail together) {
 
 // run restores the memories in one transaction.
 func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
+	settle, err := r.Writer.Restored(ctx, r.owner, r.facts, true)
+	if err != nil {
+		return nil, err
+	}
 	err = r.inUser(ctx, r.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
 		effects := map[string][]Effect{} // by id of the batch
 		ids := make([]string, len(r.reversals))
@@ -225,6 +250,7 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 			if !history.Reverse(m, change.detail) {
 				continue
 			}
+			r.applyCut(m)
 			done := DoneReverted
 			if before.Status == memory.Forgotten && m.Status != memory.Forgotten {
 				done = DoneRestored
@@ -247,20 +273,23 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 			return err
 		}
 		results = results[:0]
+		restored := found
 		for i := range batch {
 			m := &batch[i]
 			before := *m
 			m.Status, m.SupersededBy = memory.Active, ""
 			m.Faded = false
+			r.applyCut(m)
 			if err := r.store(ctx, changes, before, m); err != nil {
 				return err
 			}
+			restored = append(restored, *m)
 			m.Embedding = nil
 			results = append(results, Edited{
 				ID: m.ID, Memory: *m, Effects: effects[m.ID], Facts: facts[m.ID], Log: log.of(m.ID).events,
 			})
 		}
-		return nil
+		return r.settle(ctx, tx, changes, settle, restored, results)
 	})
 	return results, err
 }

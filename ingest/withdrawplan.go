@@ -69,7 +69,7 @@ func (w *withdrawal) planMemories(ctx context.Context, touched []memory.Memory) 
 			return err
 		}
 	}
-	return w.embed(ctx)
+	return w.prepare(ctx)
 }
 
 // retitle finds the title that a conversation gets if the turn gave it its title: that of what was said next.
@@ -143,8 +143,11 @@ func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []me
 		}
 	}
 	isMessage := func(s memory.Memory) bool { return s.Type == memory.TypeMessage }
-	isOtherMessage := func(s memory.Memory) bool {
-		return isMessage(s) && s.SourceTurnID != w.turn.ID && s.Status != memory.Forgotten
+	for _, s := range sources {
+		isOther, err := w.isOfOther(ctx, s)
+		if err != nil || isMessage(s) && isOther {
+			return isOther, err
+		}
 	}
 	hasMessage := slices.ContainsFunc(sources, isMessage)
 	isOtherMerge := func(e memory.Event) bool {
@@ -152,7 +155,19 @@ func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []me
 	}
 	isEdit := func(e memory.Event) bool { return w.keepsTurn && e.Kind == memory.EventUpdated && e.Cause == byAPI }
 	isOthers := func(e memory.Event) bool { return isOtherMerge(e) || isEdit(e) }
-	return slices.ContainsFunc(sources, isOtherMessage) || slices.ContainsFunc(events, isOthers), nil
+	return slices.ContainsFunc(events, isOthers), nil
+}
+
+// isOfOther reports whether a message is of another turn that was not withdrawn. It may be forgotten, and be restored.
+func (w *withdrawal) isOfOther(ctx context.Context, message memory.Memory) (bool, error) {
+	if message.SourceTurnID == w.turn.ID || message.Status != memory.Forgotten {
+		return message.SourceTurnID != w.turn.ID, nil
+	}
+	status, err := w.Records.TurnStatus(ctx, w.owner.AppID, message.SourceTurnID)
+	if memory.IsKind(err, memory.KindNotFound) {
+		return false, nil
+	}
+	return err == nil && status != memory.TurnWithdrawn, err
 }
 
 // planReversal plans that what the turn changed of a memory of others is changed back, with what turns changed before

@@ -45,6 +45,7 @@ type closure struct {
 	talks      map[string]bool // ids of the conversations in which it was made
 	agentID    string          // of the memory
 	turnID     string          // of the turn that it was taken from, if that left no message
+	message    string          // id of the memory, if it is a message
 }
 
 // Of returns what states the same as a memory, except for the memory. `sources` are the memories that it was derived
@@ -103,16 +104,18 @@ func (c *closure) state(content string) {
 	}
 }
 
-// ofMessage finds the facts that were taken from a message alone, and what repeats these or, without facts, the
-// message.
+// ofMessage finds the facts that were taken from a message, and what repeats these or, without facts, the message.
 func (c *closure) ofMessage(m memory.Memory) {
+	c.message = m.ID
 	isMessage := func(id string) bool { return id == m.ID }
 	for _, d := range c.docs {
-		isFact := d.Type != memory.TypeMessage && !isSummary(d.Type)
-		if isFact && len(d.DerivedFrom) > 0 && !slices.ContainsFunc(d.DerivedFrom, not(isMessage)) {
-			c.add(Found{ID: d.ID, Why: Restates})
-			c.state(d.Content)
+		if !isFact(d) || !slices.Contains(d.DerivedFrom, m.ID) {
+			continue
 		}
+		if !slices.ContainsFunc(d.DerivedFrom, not(isMessage)) {
+			c.add(Found{ID: d.ID, Why: Restates})
+		}
+		c.state(d.Content)
 	}
 	if isAssistant(m.Speaker) {
 		return
@@ -138,7 +141,7 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 	}
 	var others []words
 	for _, d := range c.docs {
-		if d.Type == memory.TypeMessage || isSummary(d.Type) {
+		if !isFact(d) {
 			continue
 		}
 		isOfSource := slices.ContainsFunc(d.DerivedFrom, isSource)
@@ -210,7 +213,42 @@ func (c *closure) restated() {
 			c.add(Found{ID: d.ID, Left: left, Why: why, Taken: taken})
 		}
 	}
+	c.unstated()
 }
+
+// unstated finds the facts of which no message is left that states them, of those from which they were taken. Of a fact
+// that has the words of the statement, a message without half of them does not state it: it may have repeated what was
+// recalled, which is not kept.
+func (c *closure) unstated() {
+	taken := map[string][]string{} // by message
+	for _, f := range c.found {
+		taken[f.ID] = f.Taken
+	}
+	for _, d := range c.docs {
+		if !isFact(d) || c.known[d.ID] {
+			continue
+		}
+		w := wordsOf(d.Content)
+		isLost := func(id string) bool {
+			states := func(sentence string) bool { return same(wordsOf(sentence), w) }
+			return id == c.message || slices.ContainsFunc(taken[id], states)
+		}
+		isInItsWords := c.repeats(Echoes, false)(w)
+		isLeft := func(other db.Document) bool {
+			if !slices.Contains(d.DerivedFrom, other.ID) || isLost(other.ID) {
+				return false
+			}
+			return !isInItsWords || slices.ContainsFunc(text.Sentences(other.Content), func(s string) bool {
+				return wordsOf(s).takes([]words{w})
+			})
+		}
+		if slices.ContainsFunc(d.DerivedFrom, isLost) && !slices.ContainsFunc(c.docs, isLeft) {
+			c.add(Found{ID: d.ID, Why: Restates})
+		}
+	}
+}
+
+func isFact(d db.Document) bool { return d.Type != memory.TypeMessage && !isSummary(d.Type) }
 
 // sameOccasion is within which an answer to a message is said, if the two have times of their own.
 const sameOccasion = time.Hour

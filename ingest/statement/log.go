@@ -1,6 +1,8 @@
 package statement
 
 import (
+	"slices"
+
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -79,6 +81,12 @@ func (c *closure) isOfTurn(t memory.Turn) bool {
 		}
 	}
 	return false
+}
+
+// States reports whether a sentence of a text has nearly all words of a fact, or the fact those of the sentence.
+func States(content, fact string) bool {
+	w := wordsOf(fact)
+	return slices.ContainsFunc(text.Sentences(content), func(s string) bool { return same(wordsOf(s), w) })
 }
 
 // IsIn reports whether a text states a fact, or most of its words are the fact's.

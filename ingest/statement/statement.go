@@ -103,7 +103,8 @@ func clauses(sentence string) []string {
 }
 
 // without returns a message's content without the sentences that any of the facts was taken from, and what was taken
-// out. Of such a sentence the clauses stay that state one of the other facts. If no sentence has words of the facts, as
+// out. A sentence stays that states one of the other facts and alludes to the facts; of one that states both, the clauses
+// stay that state one of the others. If no sentence has words of the facts, as
 // when a model states them in another language, nothing is left.
 func without(content string, facts, others []words) (left string, taken []string) {
 	sentences := text.Sentences(content)
@@ -111,7 +112,7 @@ func without(content string, facts, others []words) (left string, taken []string
 	most, best := 0.0, -1
 	for i, sentence := range sentences {
 		s := wordsOf(sentence)
-		takenFrom[i] = s.takes(facts)
+		takenFrom[i] = s.takes(facts) && (s.states(facts) || !s.states(others))
 		for _, f := range facts {
 			if share := f.in(s); share > most {
 				most, best = share, i
@@ -144,6 +145,24 @@ func without(content string, facts, others []words) (left string, taken []string
 		taken = appendText(taken, gone)
 	}
 	return tidy(kept.String(), 1), taken
+}
+
+// Without returns a message's content without the sentences that any of the facts was taken from; "": nothing is left.
+func Without(content string, facts, others []string) string {
+	var of, besides []words
+	for _, f := range facts {
+		of = append(of, wordsOf(f))
+	}
+	for _, o := range others {
+		besides = append(besides, wordsOf(o))
+	}
+	left, _ := without(content, of, besides)
+	return left
+}
+
+// states reports whether a sentence has nearly all words of one of the facts.
+func (w words) states(facts []words) bool {
+	return slices.ContainsFunc(facts, func(f words) bool { return len(f) > 0 && f.in(w) >= restated })
 }
 
 // takes reports whether a fact was taken from a sentence or clause with the words.

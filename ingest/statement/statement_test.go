@@ -151,6 +151,31 @@ func TestOf_KeepsWhatIsStatedElsewhere(t *testing.T) {
 	}
 }
 
+// What was said twice in the same words is forgotten with either message, and so is the fact of the second one. A
+// sentence that states another fact of the message stays, however like the forgotten one it is.
+func TestOf_FindsFactsThatNoMessageStatesAnyMore(t *testing.T) {
+	t.Parallel()
+	var l log
+	l.say("u1", "user", 1, "I love opera. I love chess.")
+	l.say("u2", "user", 90, "I live in Lisbon. I love chess.")
+	l.say("u3", "user", 180, "I love chess.")
+	l.say("u4", "user", 270, "I keep bees.") // and what it repeated of a recall is not kept
+	l.state("opera", memory.TypeFact, "I love opera.", "u1")
+	l.state("home", memory.TypeFact, "I live in Lisbon.", "u2")
+	l.state("chess", memory.TypeFact, "I love chess.", "u1", "u2", "u4")
+	l.state("again", memory.TypeFact, "I love chess.", "u3")
+	for id, want := range map[string][]string{
+		"opera": {"u1 source I love chess."},
+		"u1": {
+			"opera restates ", "u2 restates I live in Lisbon.", "u3 restates ", "chess restates ", "again restates ",
+		},
+	} {
+		if diff := cmp.Diff(want, l.found(id)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", id, diff)
+		}
+	}
+}
+
 // Memories of another agent are no part of it.
 func TestOf_StaysWithTheAgent(t *testing.T) {
 	t.Parallel()

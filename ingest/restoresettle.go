@@ -1,0 +1,47 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/ingest/write"
+	"hippocampus/internal/memory"
+)
+
+// noteFact notes a fact that is active again and was forgotten. What is active again because a request undoes that it was
+// superseded stays beside what superseded it.
+func (r *restoring) noteFact(before, after memory.Memory) {
+	if before.Status == memory.Forgotten && after.Status == memory.Active && after.Type != memory.TypeMessage {
+		r.facts = append(r.facts, after)
+	}
+}
+
+// settle compares the facts that are active again with what was said since they were forgotten, and completes the
+// results by what that has superseded.
+func (r *restoring) settle(
+	ctx context.Context, tx db.UserTx, changes *history.Recorder, apply write.Settle, restored []memory.Memory,
+	results []Edited,
+) error {
+	isFact := func(m memory.Memory) bool {
+		return m.Status == memory.Active && slices.ContainsFunc(r.facts, func(f memory.Memory) bool { return f.ID == m.ID })
+	}
+	facts := slices.DeleteFunc(slices.Clone(restored), func(m memory.Memory) bool { return !isFact(m) })
+	if len(facts) == 0 {
+		return nil
+	}
+	if err := apply(ctx, tx, changes, facts); err != nil {
+		return err
+	}
+	settled, err := tx.Memories(ctx, memory.IDs(facts))
+	for _, m := range settled {
+		m.Embedding = nil
+		for i := range results {
+			if results[i].ID == m.ID {
+				results[i].Memory = m
+			}
+		}
+	}
+	return err
+}

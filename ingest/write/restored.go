@@ -1,0 +1,49 @@
+package write
+
+import (
+	"context"
+	"slices"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/internal/memory"
+)
+
+// Settle compares facts that are active again with what is active, in the transaction that has stored them.
+type Settle func(ctx context.Context, tx db.UserTx, changes *history.Recorder, facts []memory.Memory) error
+
+// Restored finds out by rules what facts of one owner that become active again mean for those that are active: a single
+// attribute that was said later replaces one that was said earlier, as if the facts had been active all the time. Settle
+// applies it. With judged, a judge is also asked later, by the job of JudgeAgain.
+func (w *Writer) Restored(ctx context.Context, owner memory.Owner, facts []memory.Memory, judged bool) (Settle, error) {
+	begun := w.Now()
+	var read []memory.Memory
+	isClaim := func(m memory.Memory) bool { return w.mayReplace(m.Content) }
+	if slices.ContainsFunc(facts, isClaim) {
+		var err error
+		if read, err = w.newestFacts(ctx, owner); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, tx db.UserTx, changes *history.Recorder, facts []memory.Memory) error {
+		t := &transaction{Recorder: changes, w: w, tx: tx}
+		recent, err := tx.Unconfirmed(ctx, begun.Add(-w.set.OwnWindow), w.set.OwnLimit)
+		if err != nil {
+			return err
+		}
+		isRecent := func(m memory.Memory) bool {
+			return slices.ContainsFunc(recent, func(r memory.Memory) bool { return r.ID == m.ID })
+		}
+		known := slices.Concat(recent, slices.DeleteFunc(slices.Clone(read), isRecent))
+		for i, m := range facts {
+			_, err := t.revise(ctx, Draft{Memory: m}, finding{verdicts: w.single(m, slices.Concat(known, facts[:i]))})
+			if err != nil {
+				return err
+			}
+			if judged && w.Judge != nil {
+				t.undecided = append(t.undecided, &facts[i])
+			}
+		}
+		return t.flush(ctx)
+	}, nil
+}
