@@ -33,8 +33,9 @@ func (s *said) withID(e event) (found event, ok bool) {
 	return event{}, false
 }
 
-// identified tells of the beginning of a report, up to the last message whose id the log has and what equals the log
-// after it, which messages are known: those whose id the log has, and those without an id that equal one of the log.
+// identified returns which messages of the beginning of a report are known: those whose id the log has, and those without
+// an id that equal one of the log. The beginning ends with the last message whose id the log has, and with what equals
+// the log after it.
 func (s *said) identified(reported []event) (known []bool) {
 	var last event
 	for i, e := range slices.Backward(reported) {
@@ -98,7 +99,7 @@ func (s *Service) turnsOfMessages(ctx context.Context, turn memory.Turn, ids []s
 }
 
 // edited returns the index of the first message of a turn that has the id of a message of the log and says something
-// else; -1: there is none.
+// else; -1: no message does.
 func (s *said) edited(turn memory.Turn) int {
 	return slices.IndexFunc(turn.Messages, func(m memory.Message) bool {
 		e := eventOf(m)

@@ -50,7 +50,7 @@ func TestNews_AreDecidedByIDsFirst(t *testing.T) {
 	}
 }
 
-// An id is one event, whatever the cleaning that its words have gone through, and for however long the chat has gone on.
+// An id is one event, also if its words differ in white space, and however long the chat is.
 func TestAccept_KnowsAMessageByItsID(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
