@@ -112,10 +112,13 @@ func (c *closure) ofMessage(m memory.Memory) {
 		if !isFact(d) || !slices.Contains(d.DerivedFrom, m.ID) {
 			continue
 		}
-		if !slices.ContainsFunc(d.DerivedFrom, not(isMessage)) {
+		switch {
+		case !slices.ContainsFunc(d.DerivedFrom, not(isMessage)):
 			c.add(Found{ID: d.ID, Why: Restates})
+			c.state(d.Content)
+		case States(m.Content, d.Content): // else the message has lost it
+			c.state(d.Content)
 		}
-		c.state(d.Content)
 	}
 	if isAssistant(m.Speaker) {
 		return
