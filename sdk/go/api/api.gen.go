@@ -1774,6 +1774,11 @@ type ConversationEvent struct {
 	// Example: tool_use
 	Kind MessageKind `json:"kind"`
 
+	// MessageID The client's own id of the message.
+	//
+	// Example: msg_7f3a
+	MessageID *string `json:"message_id,omitempty"`
+
 	// Name The speaker's name.
 	//
 	// Example: search
@@ -2875,6 +2880,13 @@ type ExportedMemory struct {
 
 // ExportedMessage A message of a turn.
 type ExportedMessage struct {
+	// At When the message was said, as RFC 3339 in the years 1970 to 2200, where it was not said when its turn was. What is
+	// remembered of the message has this time. The order of messages is the order of the list, whatever their times.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At *MessageTime `json:"at,omitempty"`
+
 	// Content What is said.
 	//
 	// Example: I moved to Lisbon last week.
@@ -2882,6 +2894,11 @@ type ExportedMessage struct {
 
 	// Context What makes the event matter more.
 	Context *MessageContext `json:"context,omitempty"`
+
+	// ID The client's own id of the message.
+	//
+	// Example: msg_7f3a
+	ID *string `json:"id,omitempty"`
 
 	// Kind What the event is; `chat` where it is left out. In a conversation a scorer reads what is `chat`; the others are
 	// consolidated as they are, with their tags.
@@ -5146,6 +5163,14 @@ type Message struct {
 	// FunctionCall A call of a function. It is kept and not read.
 	FunctionCall map[string]interface{} `json:"function_call,omitempty"`
 
+	// ID The client's own id of the message, unique in the conversation: at most 256 bytes without control characters.
+	// Where it is given, it decides whether the conversation has the message already. Without a conversation it is
+	// kept, and decides nothing.
+	//
+	//
+	// Example: msg_7f3a
+	ID *string `json:"id,omitempty"`
+
 	// Kind What the event is; `chat` where it is left out. In a conversation a scorer reads what is `chat`; the others are
 	// consolidated as they are, with their tags.
 	//
@@ -6884,6 +6909,11 @@ type StoredMessage struct {
 
 	// Context What makes the event matter more.
 	Context *MessageContext `json:"context,omitempty"`
+
+	// ID The client's own id of the message.
+	//
+	// Example: msg_7f3a
+	ID *string `json:"id,omitempty"`
 
 	// Kind What the event is; `chat` where it is left out. In a conversation a scorer reads what is `chat`; the others are
 	// consolidated as they are, with their tags.
@@ -10406,7 +10436,8 @@ type ClientInterface interface {
 	// with other content is a conflict. Messages that the conversation has at this place already, as when a backend
 	// reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
 	// model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
-	// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
+	// message, and `repeated: true`. An `id` of a message decides first: the same id is the same message, the same words
+	// with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
 	// 202 after 30 seconds (a setting).
 	//
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
@@ -10426,7 +10457,8 @@ type ClientInterface interface {
 	// with other content is a conflict. Messages that the conversation has at this place already, as when a backend
 	// reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
 	// model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
-	// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
+	// message, and `repeated: true`. An `id` of a message decides first: the same id is the same message, the same words
+	// with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
 	// 202 after 30 seconds (a setting).
 	//
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
@@ -12772,7 +12804,8 @@ func (c *Client) ListTurns(ctx context.Context, params *ListTurnsParams, reqEdit
 // with other content is a conflict. Messages that the conversation has at this place already, as when a backend
 // reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
 // model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
-// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
+// message, and `repeated: true`. An `id` of a message decides first: the same id is the same message, the same words
+// with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
 // 202 after 30 seconds (a setting).
 //
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
@@ -12802,7 +12835,8 @@ func (c *Client) AddTurnWithBody(ctx context.Context, contentType string, body i
 // with other content is a conflict. Messages that the conversation has at this place already, as when a backend
 // reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
 // model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
-// message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
+// message, and `repeated: true`. An `id` of a message decides first: the same id is the same message, the same words
+// with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
 // 202 after 30 seconds (a setting).
 //
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the

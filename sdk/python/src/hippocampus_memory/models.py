@@ -492,6 +492,9 @@ class ConversationEvent(Model):
     """In the conversation, from 1."""
 
     turn_id: ID
+    message_id: str | None = None
+    """The client's own id of the message."""
+
     role: str
     """Who spoke."""
 
@@ -2432,6 +2435,9 @@ class StoreDrift(Model):
 
 class StoredMessage(Model):
     """One utterance, as it is kept."""
+
+    id: str | None = None
+    """The client's own id of the message."""
 
     role: MessageRole
     content: str

@@ -611,6 +611,9 @@ class ExportedMemory(TypedDict):
 class ExportedMessage(TypedDict):
     """A message of a turn."""
 
+    id: NotRequired[str]
+    """The client's own id of the message."""
+
     role: MessageRole
     content: str
     """What is said."""
@@ -618,6 +621,7 @@ class ExportedMessage(TypedDict):
     name: NotRequired[str]
     """The speaker's name."""
 
+    at: NotRequired[MessageTime]
     kind: NotRequired[MessageKind]
     tags: NotRequired[Tags]
     context: NotRequired[MessageContext]
@@ -1421,6 +1425,14 @@ class Message(TypedDict):
     """
     One utterance, in the shape of a message of OpenAI's chat completions. A message that is more than a text is kept as
     it was sent; its words are read: the texts of its parts, with the others named ("[image]"), else its refusal.
+
+    """
+
+    id: NotRequired[str]
+    """
+    The client's own id of the message, unique in the conversation: at most 256 bytes without control characters.
+    Where it is given, it decides whether the conversation has the message already. Without a conversation it is
+    kept, and decides nothing.
 
     """
 

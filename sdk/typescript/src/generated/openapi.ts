@@ -26,7 +26,8 @@ export interface paths {
          *     with other content is a conflict. Messages that the conversation has at this place already, as when a backend
          *     reports its whole list of messages each time, are left out and counted in `repeated_messages`: they cost no
          *     model call and become no further memories. A turn that adds nothing is answered with the turn that has its last
-         *     message, and `repeated: true`. With `wait: true` the answer comes when the turn has been processed, or with
+         *     message, and `repeated: true`. An `id` of a message decides first: the same id is the same message, the same words
+         *     with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
          *     202 after 30 seconds (a setting).
          *
          *     With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
@@ -1988,6 +1989,13 @@ export interface components {
          *     it was sent; its words are read: the texts of its parts, with the others named ("[image]"), else its refusal.
          */
         Message: {
+            /**
+             * @description The client's own id of the message, unique in the conversation: at most 256 bytes without control characters.
+             *     Where it is given, it decides whether the conversation has the message already. Without a conversation it is
+             *     kept, and decides nothing.
+             * @example msg_7f3a
+             */
+            id?: string | null;
             role: components["schemas"]["MessageRole"];
             content?: components["schemas"]["MessageContent"];
             /**
@@ -2072,6 +2080,11 @@ export interface components {
         };
         /** @description One utterance, as it is kept. */
         StoredMessage: {
+            /**
+             * @description The client's own id of the message.
+             * @example msg_7f3a
+             */
+            id?: string;
             role: components["schemas"]["MessageRole"];
             /**
              * @description What was said, as text.
@@ -2225,6 +2238,11 @@ export interface components {
              */
             number: number;
             turn_id: components["schemas"]["ID"];
+            /**
+             * @description The client's own id of the message.
+             * @example msg_7f3a
+             */
+            message_id?: string;
             /**
              * @description Who spoke.
              * @example tool
@@ -4159,6 +4177,11 @@ export interface components {
         };
         /** @description A message of a turn. */
         ExportedMessage: {
+            /**
+             * @description The client's own id of the message.
+             * @example msg_7f3a
+             */
+            id?: string;
             role: components["schemas"]["MessageRole"];
             /**
              * @description What is said.
@@ -4170,6 +4193,7 @@ export interface components {
              * @example Ana
              */
             name?: string;
+            at?: components["schemas"]["MessageTime"];
             kind?: components["schemas"]["MessageKind"];
             tags?: components["schemas"]["Tags"];
             context?: components["schemas"]["MessageContext"];
