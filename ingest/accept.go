@@ -102,7 +102,8 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 		edited := known.edited(turn)
 		switch {
 		case edited >= 0 && !cached:
-			return s.edited(ctx, turn, edited, replaced)
+			stored, err = s.edited(ctx, turn, edited, replaced)
+			return stored, false, err
 		case edited < 0 && len(added.Messages) > 0:
 			stored, fresh, err = accept(ctx, added, due, &before.log)
 		case cached: // another process may have continued the log since

@@ -33,9 +33,9 @@ func (s *said) withID(e event) (found event, ok bool) {
 	return event{}, false
 }
 
-// identified returns which messages of the beginning of a report are known: those whose id the log has, and those without
-// an id that equal one of the log. The beginning ends with the last message whose id the log has, and with what equals
-// the log after it.
+// identified returns which messages of the beginning of a report are known: those whose id the log has, and those
+// without an id that equal one of the log. The beginning ends with the last message whose id the log has, and with
+// what equals the log after it.
 func (s *said) identified(reported []event) (known []bool) {
 	var last event
 	for i, e := range slices.Backward(reported) {
@@ -108,20 +108,20 @@ func (s *said) edited(turn memory.Turn) int {
 	})
 }
 
-// edited refuses a turn whose message has the id of another one, unless it is a turn that its client has reported before.
+// edited refuses a turn whose message has the id of another one, unless its client has reported the turn before.
 func (s *Service) edited(ctx context.Context, turn memory.Turn, message int, replaced *withdrawal) (
-	known memory.Turn, fresh bool, err error,
+	known memory.Turn, err error,
 ) {
 	if known, ok, err := s.turnOfClient(ctx, turn); err != nil || ok {
 		known.Repeated = len(turn.Messages)
-		return known, false, err
+		return known, err
 	}
 	id := turn.Messages[message].ID
 	turns, err := s.turnsOfMessages(ctx, turn, []string{id}, replaced)
 	if err != nil || len(turns) == 0 { // the turn was withdrawn in the meantime
-		return known, false, cmp.Or(err, error(errOutdated))
+		return known, cmp.Or(err, error(errOutdated))
 	}
-	return known, false, memory.Errorf(memory.KindConflict, "messages[%d].id %q was used for a message with other content: "+
+	return known, memory.Errorf(memory.KindConflict, "messages[%d].id %q was used for a message with other content: "+
 		"if the message was edited, report it in a turn with \"replaces\": %q, else give it an id of its own",
 		message, id, turns[len(turns)-1].ID)
 }

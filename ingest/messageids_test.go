@@ -40,8 +40,10 @@ func TestNews_AreDecidedByIDsFirst(t *testing.T) {
 		},
 		"ids since yesterday": {list("u1", "a1"), identified("1 u1", "2 a1", "3 u2"), identified("3 u2")},
 		"no ids any more":     {chat, list("u2", "a2", "u3"), list("u3")},
-		"a tool's result":     {identified("1 u1", "t1", "2 a1"), identified("1 u1", "t1", "2 a1", "3 u2"), identified("3 u2")},
-		"a system message":    {identified("0 s", "1 u1", "2 a1"), identified("0 s", "3 u2"), identified("3 u2")},
+		"a tool's result": {
+			identified("1 u1", "t1", "2 a1"), identified("1 u1", "t1", "2 a1", "3 u2"), identified("3 u2"),
+		},
+		"a system message": {identified("0 s", "1 u1", "2 a1"), identified("0 s", "3 u2"), identified("3 u2")},
 	} {
 		before := &said{events: eventsOf(c.log)}
 		if got := before.news(memory.Turn{Messages: c.reported}); !slices.EqualFunc(got, c.want, equalMessages) {

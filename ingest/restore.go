@@ -206,8 +206,8 @@ func forgottenIn(events []memory.Event) together {
 	return together{}
 }
 
-// forgettingIn returns the detail of the latest event by which a memory was forgotten at a request; zero if it was alone.
-// The turn of the memory may have been withdrawn since.
+// forgettingIn returns the detail of the latest event by which a memory was forgotten at a request; zero if it was
+// alone. The turn of the memory may have been withdrawn since.
 func forgettingIn(events []memory.Event) together {
 	for _, e := range slices.Backward(events) {
 		if detail := togetherIn(e); e.Kind == memory.EventForgotten && detail.Turn == "" {

@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// noteFact notes a fact that is active again and was forgotten. What is active again because a request undoes that it was
-// superseded stays beside what superseded it.
+// noteFact notes a fact that is active again and was forgotten. What is active again because a request undoes that it
+// was superseded stays beside what superseded it.
 func (r *restoring) noteFact(before, after memory.Memory) {
 	if before.Status == memory.Forgotten && after.Status == memory.Active && after.Type != memory.TypeMessage {
 		r.facts = append(r.facts, after)

@@ -103,9 +103,9 @@ func clauses(sentence string) []string {
 }
 
 // without returns a message's content without the sentences that any of the facts was taken from, and what was taken
-// out. A sentence stays that states one of the other facts and alludes to the facts; of one that states both, the clauses
-// stay that state one of the others. If no sentence has words of the facts, as
-// when a model states them in another language, nothing is left.
+// out. A sentence stays that states one of the other facts and alludes to the facts; of one that states both, the
+// clauses stay that state one of the others. If no sentence has words of the facts, as when a model states them in
+// another language, nothing is left.
 func without(content string, facts, others []words) (left string, taken []string) {
 	sentences := text.Sentences(content)
 	takenFrom := make([]bool, len(sentences))

@@ -13,8 +13,8 @@ import (
 type Settle func(ctx context.Context, tx db.UserTx, changes *history.Recorder, facts []memory.Memory) error
 
 // Restored finds out by rules what facts of one owner that become active again mean for those that are active: a single
-// attribute that was said later replaces one that was said earlier, as if the facts had been active all the time. Settle
-// applies it. With judged, a judge is also asked later, by the job of JudgeAgain.
+// attribute that was said later replaces one that was said earlier, as if the facts had been active all the time.
+// Settle applies it. With judged, a judge is also asked later, by the job of JudgeAgain.
 func (w *Writer) Restored(ctx context.Context, owner memory.Owner, facts []memory.Memory, judged bool) (Settle, error) {
 	begun := w.Now()
 	var read []memory.Memory

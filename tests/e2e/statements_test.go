@@ -55,7 +55,6 @@ type saying struct {
 	at          int         // minutes
 	forgotten   *forgetting // by which it is; nil: it is not
 	withdrawn   bool
-	restored    bool // as a home that may not be the last one
 }
 
 func (s *saying) isAlive() bool { return s.forgotten == nil && !s.withdrawn }
