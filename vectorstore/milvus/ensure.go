@@ -3,10 +3,12 @@ package milvus
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
 
 	"hippocampus/internal/memory"
 	"hippocampus/vectorstore"
@@ -188,14 +190,24 @@ func (s *Store) createIndexes(ctx context.Context, collection string) error {
 	return nil
 }
 
+// loadAttempts is how often a collection is loaded while the parts of Milvus do not answer each other in time, as on a
+// busy machine. Loading what is loaded already changes nothing.
+const loadAttempts = 3
+
 // load loads the collection into the memory of Milvus, which a search requires.
-func (s *Store) load(ctx context.Context, collection string) error {
+func (s *Store) load(ctx context.Context, collection string) (err error) {
 	action := fmt.Sprintf("loading the collection %q", collection)
-	return s.call(ctx, setupTimeout, action, func(ctx context.Context) error {
-		state, err := s.client.GetLoadState(ctx, collection, nil)
-		if err == nil && state == entity.LoadStateLoaded {
-			return nil
+	for range loadAttempts {
+		err = s.call(ctx, setupTimeout, action, func(ctx context.Context) error {
+			state, err := s.client.GetLoadState(ctx, collection, nil)
+			if err == nil && state == entity.LoadStateLoaded {
+				return nil
+			}
+			return s.client.LoadCollection(ctx, collection, false)
+		})
+		if !refusedWith(err, codeUnexpected) || !strings.Contains(err.Error(), codes.DeadlineExceeded.String()) {
+			break
 		}
-		return s.client.LoadCollection(ctx, collection, false)
-	})
+	}
+	return err
 }
