@@ -153,7 +153,7 @@ func (s *Service) repeatedTurn(ctx context.Context, turn memory.Turn, lastID str
 	return last, err
 }
 
-// turnOfClient returns the stored turn that has the client id of a turn; ok is false if there is none.
+// turnOfClient returns the stored turn that has the client id of a turn; ok is false without such a turn.
 func (s *Service) turnOfClient(ctx context.Context, turn memory.Turn) (known memory.Turn, ok bool, err error) {
 	if turn.ClientID == "" {
 		return known, false, nil

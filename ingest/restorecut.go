@@ -11,9 +11,8 @@ import (
 // cut is what a message says that is active again, without what was forgotten of it in the meantime.
 type cut struct{ said, left string }
 
-// cutForgotten takes from a message that is to be active again the sentences of facts that were taken from it and are
-// forgotten with what states the same, and go on to be. A message that says nothing else stays as
-// it is.
+// cutForgotten takes from a message that is to be active again the sentences of facts that were taken from it and stay
+// forgotten with what states the same. A message that says nothing else stays as it is.
 func (r *restoring) cutForgotten(ctx context.Context, m *memory.Memory) error {
 	if m.Type != memory.TypeMessage || m.Status != memory.Active {
 		return nil
