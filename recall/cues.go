@@ -190,6 +190,13 @@ func (c *queryCues) asksForPast(at time.Time) bool {
 	return pastPattern.MatchString(c.text)
 }
 
+// overPattern matches what questions have that ask for what has happened.
+var overPattern = regexp.MustCompile(`\b(?:did|was|were|had|has|been|ever|happened)\b|过[吗？?]|上次|当时`)
+
+// asksForWhatIsOver reports whether the query asks for what has happened, so that what is so now answers no better. It
+// may still not ask for former statements: see asksForPast.
+func (c *queryCues) asksForWhatIsOver() bool { return overPattern.MatchString(c.text) }
+
 // firstRune returns the first character of s, 0 if s is empty.
 func firstRune(s string) rune {
 	for _, r := range s {

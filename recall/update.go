@@ -2,7 +2,6 @@ package recall
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"time"
 
@@ -52,9 +51,8 @@ type updates struct {
 // updatesFor returns what finds updates for queries, nothing if they ask for what has happened.
 func updatesFor(queries []subquery, x *index) (u updates) {
 	parts := queries[:max(1, len(queries)-1)] // without the outline of a prompt
-	if queries[0].IncludeFormer || slices.ContainsFunc(parts, func(q subquery) bool {
-		return overPattern.MatchString(q.cues.text)
-	}) {
+	asksForWhatIsOver := func(q subquery) bool { return q.cues.asksForWhatIsOver() }
+	if queries[0].IncludeFormer || slices.ContainsFunc(parts, asksForWhatIsOver) {
 		return updates{}
 	}
 	last := parts[len(parts)-1].Text
@@ -66,9 +64,6 @@ func updatesFor(queries []subquery, x *index) (u updates) {
 	}
 	return u
 }
-
-// overPattern matches what questions have that ask for something that is over.
-var overPattern = regexp.MustCompile(`\b(?:did|was|were|had|has|been|ever|happened)\b|过[吗？?]|上次|当时`)
 
 // widen returns a query with a limit that is at least the number of memories among which updates are looked for.
 func (u *updates) widen(q Query) Query {

@@ -170,15 +170,23 @@ func (op *operation) checkParameters(r *request) (fields []memory.Field, err err
 			fields = append(fields, fieldErrors(p.Value.In+"."+name, err)...)
 		}
 	}
-	for name := range r.query {
-		if !known[name] {
-			fields = append(fields, memory.Field{
-				Path:    "query." + clip(name),
-				Message: "is not a known parameter" + hintAt(name, slices.Sorted(maps.Keys(known))),
-			})
+	return append(fields, unknownParameters(r.query, slices.Sorted(maps.Keys(known)))...), nil
+}
+
+// unknownParameters returns a fault for each parameter of a query that is not known, at most memory.MaxFields.
+func unknownParameters(query url.Values, known []string) (faults []memory.Field) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		faults = append(faults, memory.Field{
+			Path: "query." + clip(name), Message: "is not a known parameter" + hintAt(name, known),
+		})
+		if len(faults) == memory.MaxFields {
+			break
 		}
 	}
-	return fields, nil
+	return faults
 }
 
 // param is a path parameter, unescaped.

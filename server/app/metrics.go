@@ -35,7 +35,7 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 			Help: "Memories kept next to similar ones because the model was unavailable or its answer was refused.",
 		}, func() float64 { return float64(w.writer.Undecided()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "hippocampus_messages_refused_total",
+			Name: "hippocampus_memories_refused_total",
 			Help: "Memories without an embedding because the embedder refused their texts; their words find them.",
 		}, func() float64 { return float64(w.ingest.Refused()) }),
 	)

@@ -18,7 +18,7 @@ type Kind int
 // The kinds.
 const (
 	Other   Kind = iota
-	Address      // of e-mail or of a site
+	Address      // of e-mail
 	Number       // an amount, an age, a telephone number
 	Time         // a day or a time of day
 	Truth        // yes or no
@@ -57,7 +57,7 @@ const (
 
 // values match values of a kind, in lower case except for names.
 var values = map[Kind]*regexp.Regexp{
-	Address: regexp.MustCompile(`\S+@\S+|\b\S+\.(?:com|org|net|example)\b`),
+	Address: regexp.MustCompile(`\S+@\S+`),
 	Number:  regexp.MustCompile(numerals + `|` + tens + `|[一二三四五六七八九十两]+[岁点月号个]`),
 	Time: regexp.MustCompile(numerals + `|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|` +
 		`\b(?:january|february|march|april|may|june|july|august|september|october|november|december|` +
