@@ -19,7 +19,8 @@ func TestReasons_AreThoseThatTheDocumentationLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts := firstCells(t, string(page), "| `reason` | what is not kept | why |", 1)
-	facts := firstCells(t, string(page), "| `verdict` | `reason` begins with | what becomes no memory of its own | why |", 2)
+	facts := firstCells(t, string(page),
+		"| `verdict` | `reason` begins with | what becomes no memory of its own | why |", 2)
 	var reasons []string
 	for _, reason := range memory.OmissionReasons {
 		reasons = append(reasons, string(reason))

@@ -1,10 +1,14 @@
 package api
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/labstack/echo/v4"
+
+	"hippocampus/internal/memory"
 )
 
 func TestHintAt_NamesWhatWasMeant(t *testing.T) {
@@ -32,6 +36,19 @@ func TestHintAt_NamesWhatWasMeant(t *testing.T) {
 		if got := hintAt(c.name, c.known); got != c.want {
 			t.Errorf("%q: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+func TestUnknownParameters_AreNamedUpToABound(t *testing.T) {
+	t.Parallel()
+	query := url.Values{"limit": {"1"}, "Limit": {"1"}}
+	for i := range 10 * memory.MaxFields {
+		query.Set(fmt.Sprintf("z%d", i), "1")
+	}
+	faults := unknownParameters(query, []string{"cursor", "limit"})
+	want := memory.Field{Path: "query.Limit", Message: "is not a known parameter: did you mean limit?"}
+	if len(faults) != memory.MaxFields || faults[0] != want {
+		t.Errorf("%d faults, first %+v", len(faults), faults[0])
 	}
 }
 
