@@ -158,18 +158,21 @@ func until(t *testing.T, f func() (waiting string)) {
 // are not processed, which it replays if the models work again.
 func (d doors) checkTurns(sent map[string]int, replay bool) (waiting string) {
 	d.t.Helper()
+	type turn struct {
+		ID, Status string
+		Messages   []said
+		LeftOut    []struct{ Characters int } `json:"left_out"`
+	}
 	for user, want := range sent {
-		var page struct{ Turns []struct{ ID, Status string } }
+		var page struct{ Turns []turn }
 		d.decode(d.get("/v1/turns?user_id="+escape(user)), &page)
-		_, kept := d.kept(user)
+		turns := make([]turn, len(page.Turns))
+		for i, listed := range page.Turns {
+			d.decode(d.get("/v1/turns/"+listed.ID), &turns[i])
+		}
+		_, kept := d.kept(user) // after the turns, since what is processed in between is kept
 		logged := 0
-		for _, listed := range page.Turns {
-			var turn struct {
-				Status   string
-				Messages []said
-				LeftOut  []struct{ Characters int } `json:"left_out"`
-			}
-			d.decode(d.get("/v1/turns/"+listed.ID), &turn)
+		for _, turn := range turns {
 			if turn.Status == "withdrawn" {
 				continue
 			}
@@ -179,13 +182,13 @@ func (d doors) checkTurns(sent map[string]int, replay bool) (waiting string) {
 			for _, o := range turn.LeftOut {
 				left += o.Characters
 			}
-			if turn.Status == "processed" && kept[listed.ID]+left != log {
-				d.t.Errorf("%s: of %d characters %d are kept, and %d left out: %+v", user, log, kept[listed.ID], left, turn)
+			if turn.Status == "processed" && kept[turn.ID]+left != log {
+				d.t.Errorf("%s: of %d characters %d are kept, and %d left out: %+v", user, log, kept[turn.ID], left, turn)
 			}
 			if turn.Status != "processed" {
 				waiting += fmt.Sprintf("%s's turn, which is %s; ", user, turn.Status)
 				if replay {
-					d.send("POST", "/v1/turns/"+listed.ID+"/replay", fields{}, "application/json")
+					d.send("POST", "/v1/turns/"+turn.ID+"/replay", fields{}, "application/json")
 				}
 			}
 		}
