@@ -144,6 +144,9 @@ func (l memoryLine) check(f *faults) {
 		f.note("memory.superseded_by", "is given, though the status is "+string(l.Status))
 	}
 	f.time("memory.created_at", l.CreatedAt)
+	if !l.LastSaidAt.IsZero() {
+		f.time("memory.last_said_at", l.LastSaidAt)
+	}
 	f.time("memory.updated_at", l.UpdatedAt)
 	f.time("memory.last_accessed_at", l.LastAccessedAt)
 	inRange(f, "memory.access_count", l.AccessCount, 0, maxNumber)

@@ -91,17 +91,18 @@ func TestJudgeAgain_AppliesTheVerdict(t *testing.T) {
 	}
 }
 
-// A memory that changes while the judge decides, on either side, is left for another run.
+// A memory that is edited while the judge decides, on either side, is left for another run, which counts it as said at
+// the edit.
 func TestJudgeAgain_LeavesWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	for _, isNewer := range []bool{false, true} {
 		b := newFixture(t)
 		older, newer, job := b.undecided()
-		changed := older
+		changed, other := older, newer
 		if isNewer {
-			changed = newer
+			changed, other = newer, older
 		}
-		edited := changed.Content + ", near the park"
+		edited := "The user likes parks"
 		b.models.Embedding(edited, b.models.Vector(changed.Content))
 		b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply {
 			if _, err := b.Change(context.Background(), ada.AppID, changed.ID, Change{Content: &edited}); err != nil {
@@ -113,7 +114,7 @@ func TestJudgeAgain_LeavesWhatHasChanged(t *testing.T) {
 			t.Errorf("the newer one changes %t: %+v, waits %t, %v", isNewer, r, waits, err)
 		}
 		if r, waits, err := b.workAgain(job, time.Minute); err != nil || waits || r.Left != 0 ||
-			b.stored(older.ID).Status != memory.Superseded {
+			b.stored(other.ID).Status != memory.Superseded {
 			t.Errorf("in the next run: %+v, waits %t, %v", r, waits, err)
 		}
 	}

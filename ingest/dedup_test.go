@@ -246,10 +246,10 @@ func TestMerge_KeepsTagsOfBoth(t *testing.T) {
 		want    []string
 		events  int
 	}{
-		{old, []string{"home"}, memory.Duplicate, []string{"drink", "home"}, 1},
-		{old, []string{"work", "drink"}, memory.Duplicate, []string{"drink", "home", "work"}, 2},
-		{newer, []string{"茶"}, memory.Merged, []string{"drink", "home", "work", "茶"}, 3},
-		{newer, nil, memory.Duplicate, []string{"drink", "home", "work", "茶"}, 3},
+		{old, []string{"home"}, memory.Duplicate, []string{"drink", "home"}, 2}, // it was said again
+		{old, []string{"work", "drink"}, memory.Duplicate, []string{"drink", "home", "work"}, 3},
+		{newer, []string{"茶"}, memory.Merged, []string{"drink", "home", "work", "茶"}, 4},
+		{newer, nil, memory.Duplicate, []string{"drink", "home", "work", "茶"}, 4},
 	} {
 		w := write(step.content, step.tags...)
 		got := b.memories()

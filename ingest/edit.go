@@ -10,35 +10,32 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Change edits an active memory of the app. KindConflict: it is not active.
+// Change edits an active memory of the app. Another content of a fact is compared with what is known as if it were said
+// now; see write.Writer.Reword. KindConflict: the memory is not active.
 func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memory.Memory, error) {
 	by := llm.Serving(s.Embedder)
+	var before memory.Memory
 	var embedding []float32
 	if c.Content != nil || c.Type != nil {
-		m, err := s.Records.Memory(ctx, appID, id)
-		if err != nil {
+		var err error
+		if before, err = s.Records.Memory(ctx, appID, id); err != nil {
 			return memory.Memory{}, err
 		}
-		before := m.EmbeddedText()
-		assign(&m.Content, c.Content)
-		assign(&m.Type, c.Type)
-		if after := m.EmbeddedText(); after != before {
-			vectors, err := llm.EmbedDocuments(ctx, by, []string{after})
+		after := before
+		c.assignText(&after)
+		if text := after.EmbeddedText(); text != before.EmbeddedText() {
+			vectors, err := llm.EmbedDocuments(ctx, by, []string{text})
 			if err != nil {
 				return memory.Memory{}, err
 			}
 			embedding = vectors[0]
 		}
 	}
-	return s.edit(ctx, appID, id, memory.EventUpdated, func(m *memory.Memory) error {
+	apply := func(m *memory.Memory) error {
 		if m.Status != memory.Active {
 			return memory.Errorf(memory.KindConflict, "memory %s is %s: restore it before changing it", id, m.Status)
 		}
-		assign(&m.Content, c.Content)
-		assign(&m.Type, c.Type)
-		if c.Content != nil || c.Type != nil {
-			m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
-		}
+		c.assignText(m)
 		if embedding != nil {
 			m.Embed(embedding, by.Model())
 		}
@@ -48,7 +45,20 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 		assign(&m.Metadata, c.Metadata)
 		assign(&m.Pinned, c.Pinned)
 		return nil
-	})
+	}
+	if c.Content != nil && before.Type != memory.TypeMessage {
+		return s.Writer.Reword(ctx, before, apply)
+	}
+	return s.edit(ctx, appID, id, memory.EventUpdated, apply)
+}
+
+// assignText sets the type and the content, with what it is searched by.
+func (c Change) assignText(m *memory.Memory) {
+	assign(&m.Content, c.Content)
+	assign(&m.Type, c.Type)
+	if c.Content != nil || c.Type != nil {
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+	}
 }
 
 // edit applies f to a memory under its owner's lock, and pushes the change.

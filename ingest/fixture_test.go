@@ -58,7 +58,7 @@ func newFixture(t *testing.T) *fixture {
 	pusher := projection.New(b.store, vectors, projection.Settings{Lease: time.Minute, Backoff: time.Second,
 		BackoffLimit: time.Minute}, b.clock.Now, log)
 	writer := write.New(write.Parts{
-		Records: written{b.spy, b.store}, Judge: judge.NewLLM(client.Chat("scripted")), Embedder: embedder,
+		Records: written{b.store, b.spy}, Judge: judge.NewLLM(client.Chat("scripted")), Embedder: embedder,
 		Vectors: vectors, Pusher: pusher, Now: b.clock.Now, Log: log,
 	}, comparing)
 	b.Service = New(Parts{
@@ -156,8 +156,8 @@ func (b *fixture) similar(first, second string, cosine float64) {
 
 // written are the records of a writer, whose transactions are those of a spy.
 type written struct {
-	*spy
 	*sqlite.Store
+	spy *spy
 }
 
 func (w written) InUser(

@@ -105,13 +105,18 @@ func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
 	return list
 }
 
-// supersededAt returns when the memory was said that superseded another one. If it is not there any more,
-// the last change of the other one counts.
+// supersededAt returns when the memory was said that superseded another one, but not before the other one was said
+// last: one that was said before it, too, has been said again since. If it is not there any more, the last change of the
+// other one counts.
 func (x *index) supersededAt(m *memory.Memory) time.Time {
-	if doc, known := x.place(m.SupersededBy); known {
-		return x.docs[doc].createdAt()
+	doc, known := x.place(m.SupersededBy)
+	if !known {
+		return m.UpdatedAt
 	}
-	return m.UpdatedAt
+	if at := x.docs[doc].createdAt(); at.After(m.Said()) {
+		return at
+	}
+	return m.Said()
 }
 
 // successorAt returns the place of what superseded a memory, directly or through others, and was current at an

@@ -200,7 +200,8 @@ func TestEnd_WithoutAModel(t *testing.T) {
 	})
 	want(t, "memories", b.memories(), []string{
 		"decision 0.80 Ada takes the night train to Porto.",
-		"summary 0.70 I want to go to Porto in May. Shall I look for trains? Ada takes the night train to Porto.",
+		"summary 0.70 - 2026-03-01, user: I want to go to Porto in May.\n" +
+			"- 2026-03-01, assistant: Shall I look for trains?\n- 2026-03-01, user: Ada takes the night train to Porto.",
 	})
 	b.say("blank", "", event("", " "), event("", ""), event("", strings.Repeat("很长", 101)))
 	b.end("blank")

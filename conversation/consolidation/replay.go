@@ -1,11 +1,8 @@
 package consolidation
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"hippocampus/conversation/session"
@@ -116,84 +113,4 @@ func fits(summary string, times float64) bool {
 		return size <= times*maxSummaryRunes
 	}
 	return float64(len(strings.Fields(summary))) <= times*maxSummaryWords && size <= times*otherRunes
-}
-
-// sentence is one that may become part of a summary.
-type sentence struct {
-	text       string
-	importance float64
-	rank       int // of sentences of equal importance; 0 first
-}
-
-// extract makes a summary without a model: the most important sentences, in their
-// order. Of equally important ones it prefers statements to questions, then the
-// user to others, then earlier ones. It returns "" if no sentence fits.
-func extract(events []session.Logged) string {
-	var all []sentence
-	known := map[string]bool{}
-	for _, e := range events {
-		for _, one := range sentences(e.Content) {
-			if form := prompt.Wording(one); form != "" && !known[form] {
-				known[form] = true
-				rank := 0
-				if e.Role != "user" && e.Kind == memory.Chat {
-					rank++
-				}
-				if strings.HasSuffix(one, "?") || strings.HasSuffix(one, "？") {
-					rank += 2
-				}
-				all = append(all, sentence{text: one, importance: e.Importance, rank: rank})
-			}
-		}
-	}
-	indexes := make([]int, len(all))
-	for i := range indexes {
-		indexes[i] = i
-	}
-	slices.SortStableFunc(indexes, func(a, b int) int {
-		return cmp.Or(cmp.Compare(all[b].importance, all[a].importance), cmp.Compare(all[a].rank, all[b].rank))
-	})
-	kept := make([]bool, len(all))
-	join := func() string {
-		var list []string
-		for i, one := range all {
-			if kept[i] {
-				list = append(list, one.text)
-			}
-		}
-		if text.IsChinese(strings.Join(list, "")) {
-			return strings.Join(list, "")
-		}
-		return strings.Join(list, " ")
-	}
-	for _, index := range indexes {
-		kept[index] = true
-		kept[index] = fits(join(), 1)
-	}
-	return join()
-}
-
-// sentences splits a text after the marks that end sentences, and at line ends.
-func sentences(s string) (list []string) {
-	var now strings.Builder
-	cut := func() {
-		if one := strings.Join(strings.Fields(now.String()), " "); one != "" {
-			list = append(list, one)
-		}
-		now.Reset()
-	}
-	runes := []rune(s)
-	for i, r := range runes {
-		if r == '\n' || r == '\r' {
-			cut()
-			continue
-		}
-		now.WriteRune(r)
-		last := i+1 == len(runes)
-		if strings.ContainsRune("。！？", r) || strings.ContainsRune(".!?", r) && (last || unicode.IsSpace(runes[i+1])) {
-			cut()
-		}
-	}
-	cut()
-	return list
 }

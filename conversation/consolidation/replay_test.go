@@ -7,7 +7,6 @@ import (
 
 	"hippocampus/conversation/session"
 	"hippocampus/internal/llm"
-	"hippocampus/internal/memory"
 )
 
 // malformedReplays are answers about an English conversation, each with a different defect.
@@ -78,41 +77,6 @@ func TestFits_LimitsTheSummary(t *testing.T) {
 	} {
 		if fits(strings.TrimSpace(test.summary), test.times) != test.fits {
 			t.Errorf("%d bytes, %g times: %t", len(test.summary), test.times, !test.fits)
-		}
-	}
-}
-
-func TestExtract_TakesTheMostImportantSentences(t *testing.T) {
-	t.Parallel()
-	long := strings.TrimSpace(strings.Repeat("word ", 78)) + "."
-	for _, test := range []struct {
-		name   string
-		events []memory.Message
-		want   string
-	}{
-		{"important first, in their order", []memory.Message{event("", long), event(memory.Failure, "The pump broke."),
-			event(memory.Task, "Order a pump. Call Bea!")}, "The pump broke. Order a pump. Call Bea!"},
-		{"statements first, of them the user's", []memory.Message{{Role: "assistant", Content: long},
-			event("", "Is it 3.5 m long? It is."), {Role: "assistant", Content: "Yes."}}, long + " It is."},
-		{"Chinese", []memory.Message{event("", "我住在上海。我喜欢绿茶！"), event(memory.Decision, "周五去杭州。"),
-			event("", strings.Repeat("很", 190))}, "我住在上海。我喜欢绿茶！周五去杭州。"},
-		{"said once", []memory.Message{event("", "I swim."), event("", "i swim!")}, "I swim."},
-		{"nothing", nil, ""},
-	} {
-		var events []session.Logged
-		for _, m := range test.events {
-			e := session.Logged{}
-			e.Role = m.Role
-			e.Content = m.Content
-			e.Kind = m.Kind
-			e.Importance = memory.Importance(m)
-			if m.IsChat() {
-				e.Kind = memory.Chat
-			}
-			events = append(events, e)
-		}
-		if got := extract(events); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }

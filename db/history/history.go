@@ -55,8 +55,16 @@ func fields(m memory.Memory) map[string]any {
 		"content": m.Content, "asked": m.Asked, "importance": m.Importance, "domain": m.Domain, "type": m.Type,
 		"tags": tags, "metadata": metadata, "pinned": m.Pinned, "status": m.Status,
 		"faded":         m.Faded,
-		"superseded_by": m.SupersededBy,
+		"superseded_by": m.SupersededBy, "last_said_at": stamp(m.LastSaidAt),
 	}
+}
+
+// stamp is the form in which a time is recorded; "" is the zero time.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // Recorder makes and records the changes of one transaction. They share a cause

@@ -98,6 +98,7 @@ type values struct {
 	Status       *memory.Status  `json:"status"`
 	Faded        *bool           `json:"faded"`
 	SupersededBy *string         `json:"superseded_by"`
+	LastSaidAt   *string         `json:"last_said_at"`
 }
 
 // detail is that of an event.
@@ -151,6 +152,9 @@ func (v values) assign(m *memory.Memory) {
 	restore(&m.Status, v.Status)
 	restore(&m.Faded, v.Faded)
 	restore(&m.SupersededBy, v.SupersededBy)
+	if v.LastSaidAt != nil {
+		m.LastSaidAt, _ = time.Parse(time.RFC3339Nano, *v.LastSaidAt) // "" is the zero time
+	}
 	if v.Metadata != nil {
 		m.Metadata = v.Metadata
 	}

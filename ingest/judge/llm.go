@@ -42,11 +42,11 @@ func (m *model) Judge(ctx context.Context, draft memory.Memory, near []memory.Me
 
 // render makes the prompt, in the language of the new fact.
 func render(draft memory.Memory, near []memory.Memory) (llm.Prompt, error) {
-	lines := []statement{{Said: draft.CreatedAt.Format(said), Text: draft.Content}}
+	lines := []statement{{Said: draft.Said().Format(said), Text: draft.Content}}
 	isLate := false
 	for i, m := range near {
-		isLate = isLate || draft.CreatedAt.Before(m.CreatedAt)
-		lines = append(lines, statement{Memory: i + 1, Said: m.CreatedAt.Format(said), Text: m.Content})
+		isLate = isLate || draft.Said().Before(m.Said())
+		lines = append(lines, statement{Memory: i + 1, Said: m.Said().Format(said), Text: m.Content})
 	}
 	quoted, err := prompt.Quote(lines...)
 	if err != nil {

@@ -26,7 +26,7 @@ func decided(d Draft, known []*memory.Memory, f finding) (change, bool) {
 		case m == nil:
 		case v.Decision == judge.Merge:
 			c.into, merging = m, v
-		case c.draft.CreatedAt.Before(m.CreatedAt) && v.Merged == "":
+		case c.draft.Said().Before(m.Said()) && v.Merged == "":
 			c.replacedBy = append(c.replacedBy, v)
 			reasons = append(reasons, fmt.Sprintf("memory %s %s and replaces it, since it was said later%s",
 				v.id, v.Relation, inBrackets(v.Why)))

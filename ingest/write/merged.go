@@ -58,7 +58,7 @@ func (t *transaction) merge(ctx context.Context, c change) error {
 	m.Importance = max(m.Importance, draft.Importance)
 	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
 	m.Metadata = withEntries(m.Metadata, draft.Metadata)
-	if !draft.CreatedAt.Before(m.CreatedAt) && m.Content != draft.Content {
+	if !draft.CreatedAt.Before(m.Said()) && m.Content != draft.Content {
 		m.Content = draft.Content
 		m.Lexemes = draft.Lexemes
 		m.Domain = draft.Domain
@@ -67,6 +67,7 @@ func (t *transaction) merge(ctx context.Context, c change) error {
 		}
 		m.Embed(draft.Embedding, draft.EmbeddingModel)
 	}
+	m.SayAgain(draft.CreatedAt)
 	difference := history.Diff(before, *m)
 	if c.verdict == memory.Duplicate && difference == nil {
 		return nil

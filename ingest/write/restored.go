@@ -26,24 +26,35 @@ func (w *Writer) Restored(ctx context.Context, owner memory.Owner, facts []memor
 		}
 	}
 	return func(ctx context.Context, tx db.UserTx, changes *history.Recorder, facts []memory.Memory) error {
-		t := &transaction{Recorder: changes, w: w, tx: tx}
-		recent, err := tx.Unconfirmed(ctx, begun.Add(-w.set.OwnWindow), w.set.OwnLimit)
-		if err != nil {
+		t := &transaction{Recorder: changes, w: w, tx: tx, begun: begun}
+		if err := t.settle(ctx, facts, read); err != nil {
 			return err
 		}
-		isRecent := func(m memory.Memory) bool {
-			return slices.ContainsFunc(recent, func(r memory.Memory) bool { return r.ID == m.ID })
-		}
-		known := slices.Concat(recent, slices.DeleteFunc(slices.Clone(read), isRecent))
-		for i, m := range facts {
-			_, err := t.revise(ctx, Draft{Memory: m}, finding{verdicts: w.single(m, slices.Concat(known, facts[:i]))})
-			if err != nil {
-				return err
-			}
-			if judged && w.Judge != nil {
+		if judged && w.Judge != nil {
+			for i := range facts {
 				t.undecided = append(t.undecided, &facts[i])
 			}
 		}
 		return t.flush(ctx)
 	}, nil
+}
+
+// settle compares stored facts by rules with the facts that are active, as they were read, and those written since.
+func (t *transaction) settle(ctx context.Context, facts, read []memory.Memory) error {
+	recent, err := t.tx.Unconfirmed(ctx, t.begun.Add(-t.w.set.OwnWindow), t.w.set.OwnLimit)
+	if err != nil {
+		return err
+	}
+	isRecent := func(m memory.Memory) bool {
+		return slices.ContainsFunc(recent, func(r memory.Memory) bool { return r.ID == m.ID })
+	}
+	known := slices.Concat(recent, slices.DeleteFunc(slices.Clone(read), isRecent))
+	for i, m := range facts {
+		isItself := func(k memory.Memory) bool { return k.ID == m.ID }
+		others := slices.DeleteFunc(slices.Concat(known, facts[:i]), isItself)
+		if _, err := t.revise(ctx, Draft{Memory: m}, finding{verdicts: t.w.single(m, others)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -17,11 +17,11 @@ func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []
 	}
 	change := w.changeOf(draft.Content)
 	for _, m := range facts {
-		if !alike(&m, &draft) || m.Speaker != draft.Speaker || m.CreatedAt.Equal(draft.CreatedAt) {
+		if !alike(&m, &draft) || m.Speaker != draft.Speaker || m.Said().Equal(draft.Said()) {
 			continue
 		}
 		why := ""
-		if draft.CreatedAt.Before(m.CreatedAt) {
+		if draft.Said().Before(m.Said()) {
 			why = w.outdated(draft.Content, m.Content, w.changeOf(m.Content))
 		} else {
 			why = w.outdated(m.Content, draft.Content, change)

@@ -36,7 +36,8 @@ type transaction struct {
 	*history.Recorder
 	w      *Writer
 	tx     db.UserTx
-	except []string // ids of memories that no draft concerns
+	except []string  // ids of memories that no draft concerns
+	begun  time.Time // when the facts were read that stored facts are compared with; see settle
 
 	recent    []memory.Memory  // so recent that searches may not find them yet
 	inserted  []*memory.Memory // which are stored at the end, all at once

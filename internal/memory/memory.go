@@ -46,6 +46,7 @@ type Memory struct {
 	SupersededBy   string // id of the memory that replaced it; empty unless StatusSuperseded
 
 	CreatedAt      time.Time // UTC, microseconds; backdated by a write's `at`
+	LastSaidAt     time.Time // when it was last said again or edited; zero: not after CreatedAt
 	UpdatedAt      time.Time
 	LastAccessedAt time.Time // starts as CreatedAt
 	AccessCount    int
@@ -56,6 +57,21 @@ type Memory struct {
 	OtherEmbedding []float32 // embedding by a second model during a change of models (see db.Serving), or nil
 	OtherModel     string
 	Revision       int64 // 1 when created, +1 with every change that the vector store shows
+}
+
+// Said returns when the memory was last said: it supersedes what was said before.
+func (m *Memory) Said() time.Time {
+	if m.LastSaidAt.After(m.CreatedAt) {
+		return m.LastSaidAt
+	}
+	return m.CreatedAt
+}
+
+// SayAgain notes that the memory was said at an instant, unless it was said later.
+func (m *Memory) SayAgain(at time.Time) {
+	if at = Instant(at); at.After(m.Said()) {
+		m.LastSaidAt = at
+	}
 }
 
 // WordsOnly reports whether a memory has no embedding, since the embedder refuses its text in parts too: only its words

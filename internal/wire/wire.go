@@ -34,6 +34,7 @@ type Memory struct {
 	WordsOnly      bool            `json:"words_only,omitempty"` // of an active memory; not read from an export
 	SupersededBy   string          `json:"superseded_by,omitempty"`
 	CreatedAt      time.Time       `json:"created_at"`
+	LastSaidAt     time.Time       `json:"last_said_at,omitzero"`
 	UpdatedAt      time.Time       `json:"updated_at"`
 	LastAccessedAt time.Time       `json:"last_accessed_at"`
 	AccessCount    int             `json:"access_count"`
@@ -46,7 +47,8 @@ func MemoryOf(m memory.Memory) Memory {
 		Speaker: m.Speaker, Asked: m.Asked, Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: m.Tags,
 		Importance: m.Importance, Metadata: m.Metadata, Pinned: m.Pinned, Status: m.Status, Faded: m.Faded,
 		WordsOnly: m.Status == memory.Active && m.WordsOnly(), SupersededBy: m.SupersededBy,
-		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
+		CreatedAt: m.CreatedAt, LastSaidAt: m.LastSaidAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt,
+		AccessCount: m.AccessCount,
 	}
 	if w.Tags == nil {
 		w.Tags = []string{}
@@ -65,6 +67,7 @@ func (w Memory) Memory(appID string) memory.Memory {
 		CreatedAt:    memory.Instant(w.CreatedAt), UpdatedAt: memory.Instant(w.UpdatedAt),
 		LastAccessedAt: memory.Instant(w.LastAccessedAt), AccessCount: w.AccessCount,
 	}
+	m.SayAgain(w.LastSaidAt)
 	if len(w.Tags) > 0 {
 		m.Tags = w.Tags
 	}

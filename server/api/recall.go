@@ -234,13 +234,20 @@ func whenOf(spans []times.Span) (list []whenBody) {
 func recalledOf(m recall.Recalled) recalledBody {
 	return recalledBody{
 		Memory: wire.MemoryOf(m.Memory), Recollected: m.Recollected, FormerUntil: m.FormerUntil,
-		SaidTimes: m.Repeats.Times, LastSaidAt: m.Repeats.Last,
+		SaidTimes: m.Repeats.Times, LastSaidAt: later(m.Repeats.Last, m.Memory.LastSaidAt),
 		Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour, Speaker: m.Speaker, Date: m.Date,
 		When: m.When, Routed: m.Routed, Question: m.Question, Message: m.Message, Skill: m.Skill,
 		Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay,
 		Updates: m.Updates, Update: m.Update, Score: m.Score,
 		Sources: notNil(m.Sources), ScoreParts: (*partsBody)(m.Parts),
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func (h recallHandlers) recall(ctx context.Context, r *request, body recallRequest) (any, error) {

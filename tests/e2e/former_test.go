@@ -28,6 +28,10 @@ func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 				s.call("PUT", "/v1/facts",
 					object{"user_id": user, "type": "profile", "key": "home_city", "value": "Groningen"}, 200)
 			},
+			"edit": func(user string) {
+				s.call("PATCH", "/v1/memories/"+s.idOf(user, "fact: I live in Utrecht"),
+					object{"content": "I live in Groningen now."}, 200)
+			},
 		}
 		for user, tell := range doors {
 			if user == "earlier" {

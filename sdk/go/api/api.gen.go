@@ -956,6 +956,12 @@ type ChangedMemory struct {
 	// Example: 2026-01-31T08:00:00Z
 	LastAccessedAt Timestamp `json:"last_accessed_at"`
 
+	// LastSaidAt When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+	//
+	//
+	// Example: 2026-10-03T09:12:00Z
+	LastSaidAt *LastSaidAt `json:"last_said_at,omitempty"`
+
 	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
 	//
 	// Example: {"source":"onboarding"}
@@ -2821,6 +2827,12 @@ type ExportedMemory struct {
 	// Example: 2026-01-31T08:00:00Z
 	LastAccessedAt Timestamp `json:"last_accessed_at"`
 
+	// LastSaidAt When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+	//
+	//
+	// Example: 2026-10-03T09:12:00Z
+	LastSaidAt *LastSaidAt `json:"last_said_at,omitempty"`
+
 	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
 	//
 	// Example: {"source":"onboarding"}
@@ -4330,6 +4342,11 @@ type KeyRequest struct {
 	UserID *string `json:"user_id,omitempty"`
 }
 
+// LastSaidAt When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+//
+// Example: 2026-10-03T09:12:00Z
+type LastSaidAt = time.Time
+
 // LeftOutMemory A candidate without a place in the answer.
 type LeftOutMemory struct {
 	// By A UUIDv7 in lower case.
@@ -4522,6 +4539,12 @@ type Memory struct {
 	//
 	// Example: 2026-01-31T08:00:00Z
 	LastAccessedAt Timestamp `json:"last_accessed_at"`
+
+	// LastSaidAt When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+	//
+	//
+	// Example: 2026-10-03T09:12:00Z
+	LastSaidAt *LastSaidAt `json:"last_said_at,omitempty"`
 
 	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
 	//
@@ -6010,10 +6033,11 @@ type RecalledMemory struct {
 	// Example: 2026-01-31T08:00:00Z
 	LastAccessedAt *Timestamp `json:"last_accessed_at,omitempty"`
 
-	// LastSaidAt When it was said last. Only with `said_times`.
+	// LastSaidAt When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+	//
 	//
 	// Example: 2026-10-03T09:12:00Z
-	LastSaidAt *time.Time `json:"last_said_at,omitempty"`
+	LastSaidAt *LastSaidAt `json:"last_said_at,omitempty"`
 
 	// Lexical Raw BM25 to the query, 0 or more.
 	//
@@ -7847,6 +7871,12 @@ type WrittenMemory struct {
 	//
 	// Example: 2026-01-31T08:00:00Z
 	LastAccessedAt Timestamp `json:"last_accessed_at"`
+
+	// LastSaidAt When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+	//
+	//
+	// Example: 2026-10-03T09:12:00Z
+	LastSaidAt *LastSaidAt `json:"last_said_at,omitempty"`
 
 	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
 	//

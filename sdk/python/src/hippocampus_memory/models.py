@@ -190,6 +190,7 @@ class ChangedMemory(Model):
     words_only: WordsOnly | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
+    last_said_at: LastSaidAt | None = None
     updated_at: Timestamp
     last_accessed_at: Timestamp
     access_count: int
@@ -1288,6 +1289,13 @@ class KeyPage(Model):
     """The cursor of the next page; absent where this page is the last."""
 
 
+LastSaidAt = TypeAliasType("LastSaidAt", AwareDatetime)
+"""
+When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+
+"""
+
+
 class LeftOutMemory(Model):
     """A candidate without a place in the answer."""
 
@@ -1374,6 +1382,7 @@ class Memory(Model):
     words_only: WordsOnly | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
+    last_said_at: LastSaidAt | None = None
     updated_at: Timestamp
     last_accessed_at: Timestamp
     access_count: int
@@ -1967,10 +1976,8 @@ class RecalledMemory(Model):
 
     """
 
-    last_said_at: AwareDatetime | None = None
-    """When it was said last. Only with `said_times`."""
-
     created_at: Timestamp | None = None
+    last_said_at: LastSaidAt | None = None
     updated_at: Timestamp | None = None
     last_accessed_at: Timestamp | None = None
     access_count: int | None = None
@@ -2866,6 +2873,7 @@ class WrittenMemory(Model):
     words_only: WordsOnly | None = None
     superseded_by: ID | None = None
     created_at: Timestamp
+    last_said_at: LastSaidAt | None = None
     updated_at: Timestamp
     last_accessed_at: Timestamp
     access_count: int

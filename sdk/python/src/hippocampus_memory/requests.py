@@ -596,6 +596,7 @@ class ExportedMemory(TypedDict):
     words_only: NotRequired[WordsOnly]
     superseded_by: NotRequired[ID]
     created_at: Timestamp
+    last_said_at: NotRequired[LastSaidAt]
     updated_at: Timestamp
     last_accessed_at: Timestamp
     access_count: int
@@ -1070,6 +1071,13 @@ class KeyRequest(TypedDict):
 
     user_id: NotRequired[str]
     """The one user whom it serves, with the role read or write; all users of the app where it is left out."""
+
+
+LastSaidAt: TypeAlias = datetime | str
+"""
+When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+
+"""
 
 
 class ListCandidatesQuery(TypedDict):

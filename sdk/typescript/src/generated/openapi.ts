@@ -3368,6 +3368,7 @@ export interface components {
             words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
+            last_said_at?: components["schemas"]["LastSaidAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
             /**
@@ -3378,6 +3379,12 @@ export interface components {
             secrets?: components["schemas"]["CutSecrets"];
             cleaned?: components["schemas"]["CleanedTexts"];
         };
+        /**
+         * Format: date-time
+         * @description When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
+         * @example 2026-10-03T09:12:00Z
+         */
+        LastSaidAt: string;
         /** @description One page of memories. */
         MemoryPage: {
             /** @description The page. */
@@ -3534,6 +3541,7 @@ export interface components {
             words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
+            last_said_at?: components["schemas"]["LastSaidAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
             /**
@@ -3567,6 +3575,7 @@ export interface components {
             words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
+            last_said_at?: components["schemas"]["LastSaidAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
             /**
@@ -3893,6 +3902,7 @@ export interface components {
             words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
+            last_said_at?: components["schemas"]["LastSaidAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
             /**
@@ -4481,13 +4491,8 @@ export interface components {
              * @example 3
              */
             said_times?: number;
-            /**
-             * Format: date-time
-             * @description When it was said last. Only with `said_times`.
-             * @example 2026-10-03T09:12:00Z
-             */
-            last_said_at?: string;
             created_at?: components["schemas"]["Timestamp"];
+            last_said_at?: components["schemas"]["LastSaidAt"];
             updated_at?: components["schemas"]["Timestamp"];
             last_accessed_at?: components["schemas"]["Timestamp"];
             /**

@@ -1,0 +1,240 @@
+package write
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/history"
+	"hippocampus/ingest/judge"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+// byEdit says why a former wording is superseded.
+const byEdit = "a request changed its content"
+
+// rewording gives a fact other words.
+type rewording struct {
+	begun    time.Time            // when the rest was read
+	known    []memory.Memory      // facts of the owner; nil if the new words replace nothing by rules
+	messages []string             // ids of the messages that it was taken from
+	outdated []string             // ids of the memories that it supersedes
+	former   string               // id of the one of these that says what it is to say, if it said so before
+	later    []string             // ids of those that it has superseded since it said so
+	embedded map[string][]float32 // of later, by id, if they have no embedding by the model
+	model    string
+}
+
+// Reword gives a fact of the owner other words, by apply, which may run more than once. It is said as of now: the facts
+// that it contradicts by rules are superseded, and a judge is asked by the job of JudgeAgain. If the fact was taken from
+// messages, what it said before is kept as a memory that it supersedes, so that these messages are former. A fact that
+// gets back what it said before undoes that.
+func (w *Writer) Reword(ctx context.Context, m memory.Memory, apply func(m *memory.Memory) error) (
+	reworded memory.Memory, err error,
+) {
+	said := m
+	if err := apply(&said); err != nil {
+		return memory.Memory{}, err
+	}
+	r, err := w.readRewording(ctx, m, said)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	var t *transaction
+	err = w.Records.InUser(ctx, m.Owner, func(ctx context.Context, tx db.UserTx) error {
+		t = &transaction{Recorder: history.NewRecorder(tx, byAPI, w.Now()), w: w, tx: tx, begun: r.begun}
+		if reworded, err = t.reword(ctx, m.ID, r, apply); err != nil {
+			return err
+		}
+		if err := t.flush(ctx); err != nil {
+			return err
+		}
+		return t.Flush(ctx)
+	})
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	w.push(ctx, m.Owner, t)
+	reworded.Embedding = nil
+	return reworded, nil
+}
+
+// byAPI is the cause of a change by a client.
+const byAPI = "api"
+
+// readRewording reads what a fact with other words concerns.
+func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory) (r rewording, err error) {
+	r.begun = w.Now()
+	sources, err := w.Records.Sources(ctx, before.Owner, []string{before.ID})
+	if err != nil {
+		return r, err
+	}
+	for _, m := range sources[before.ID] {
+		if m.Type == memory.TypeMessage {
+			r.messages = append(r.messages, m.ID)
+		}
+	}
+	relations, err := w.Records.Relations(ctx, before.AppID, before.ID)
+	if err != nil {
+		return r, err
+	}
+	var superseded []memory.Memory
+	since := map[string]time.Time{} // when they were superseded, by id
+	for _, one := range relations {
+		if one.From != before.ID || one.Kind == memory.DerivedFrom {
+			continue
+		}
+		m, err := w.Records.Memory(ctx, before.AppID, one.To)
+		if memory.IsKind(err, memory.KindNotFound) {
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		if m.SupersededBy == before.ID {
+			superseded, since[m.ID] = append(superseded, m), one.CreatedAt
+		}
+	}
+	r.outdated = memory.IDs(superseded)
+	isFormer := func(m memory.Memory) bool {
+		return sameWords(m.Content, after.Content) && m.CreatedAt.Equal(before.CreatedAt)
+	}
+	if i := slices.IndexFunc(superseded, isFormer); i >= 0 {
+		r.former = superseded[i].ID
+		isEarlier := func(m memory.Memory) bool { return since[m.ID].Before(since[r.former]) }
+		if err := w.revive(ctx, &r, slices.DeleteFunc(superseded, isEarlier), before); err != nil {
+			return r, err
+		}
+	}
+	if w.mayReplace(after.Content) || len(r.later) > 0 {
+		r.known, err = w.newestFacts(ctx, before.Owner)
+	}
+	return r, err
+}
+
+// revive embeds what comes back since the fact does not contradict it any more. Former wordings of the fact stay.
+func (w *Writer) revive(ctx context.Context, r *rewording, superseded []memory.Memory, of memory.Memory) error {
+	by := llm.Serving(w.Embedder)
+	r.model = by.Model()
+	var ids, texts []string
+	for _, m := range superseded {
+		if m.CreatedAt.Equal(of.CreatedAt) {
+			continue
+		}
+		r.later = append(r.later, m.ID)
+		if m.EmbeddingModel != r.model {
+			ids, texts = append(ids, m.ID), append(texts, m.EmbeddedText())
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	vectors, err := llm.EmbedDocuments(ctx, by, texts)
+	r.embedded = map[string][]float32{}
+	for i := range vectors {
+		r.embedded[ids[i]] = vectors[i]
+	}
+	return err
+}
+
+// reword gives the stored fact other words.
+func (t *transaction) reword(
+	ctx context.Context, id string, r rewording, apply func(m *memory.Memory) error,
+) (reworded memory.Memory, err error) {
+	rows, err := t.tx.Memories(ctx, append([]string{id}, r.outdated...))
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	var own *memory.Memory
+	for i := range rows {
+		if rows[i].ID == id {
+			own = &rows[i]
+		}
+	}
+	if own == nil {
+		return memory.Memory{}, memory.Errorf(memory.KindNotFound, "there is no memory %s", id)
+	}
+	before := *own
+	if err := apply(own); err != nil {
+		return memory.Memory{}, err
+	}
+	if !sameWords(own.Content, before.Content) {
+		own.SayAgain(t.w.Now())
+	}
+	difference := history.Diff(before, *own)
+	if difference == nil {
+		return *own, nil
+	}
+	t.Note(id, memory.EventUpdated, difference)
+	if err := t.Update(ctx, before, own); err != nil {
+		return memory.Memory{}, err
+	}
+	if sameWords(own.Content, before.Content) {
+		return *own, nil
+	}
+	if len(r.messages) > 0 {
+		if err := t.keepWording(ctx, before, r.messages); err != nil {
+			return memory.Memory{}, err
+		}
+	}
+	revived, err := t.undoSince(ctx, rows, *own, r)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	if err := t.settle(ctx, append(revived, *own), r.known); err != nil {
+		return memory.Memory{}, err
+	}
+	if t.w.Judge != nil {
+		t.undecided = append(t.undecided, own)
+	}
+	stored, err := t.tx.Memories(ctx, []string{id})
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	return stored[0], nil
+}
+
+// keepWording keeps what a fact said before as a memory that the fact supersedes.
+func (t *transaction) keepWording(ctx context.Context, before memory.Memory, messages []string) error {
+	former := before
+	former.ID, former.Revision, former.Pinned = memory.NewID(), 1, false
+	former.OtherEmbedding, former.OtherModel = nil, ""
+	former.SayAgain(t.w.Now()) // until then
+	kept := t.add(former, nil)
+	for _, message := range messages {
+		t.relate(kept.ID, memory.DerivedFrom, message)
+	}
+	return t.supersede(ctx, kept, before.ID, judge.Verdict{Relation: memory.Contradicts, Why: byEdit}, "")
+}
+
+// undoSince forgets the former wording that the fact has again, so that its messages state the fact, and makes active
+// again what the fact has superseded since.
+func (t *transaction) undoSince(
+	ctx context.Context, rows []memory.Memory, own memory.Memory, r rewording,
+) (revived []memory.Memory, err error) {
+	for i := range rows {
+		m := &rows[i]
+		before, kind := *m, memory.EventRestored
+		switch {
+		case m.Status != memory.Superseded || m.SupersededBy != own.ID:
+			continue
+		case m.ID == r.former:
+			m.Status, m.SupersededBy, kind = memory.Forgotten, "", memory.EventForgotten
+		case slices.Contains(r.later, m.ID):
+			m.Status, m.SupersededBy, m.LastAccessedAt = memory.Active, "", memory.Instant(t.w.Now())
+			if embedding := r.embedded[m.ID]; embedding != nil {
+				m.Embed(embedding, r.model)
+			}
+			revived = append(revived, *m)
+		default:
+			continue
+		}
+		t.Note(m.ID, kind, history.Diff(before, *m))
+		if err := t.Update(ctx, before, m); err != nil {
+			return nil, err
+		}
+	}
+	return revived, nil
+}
