@@ -44,7 +44,8 @@ func memoryFields(m *memory.Memory) []any {
 	return []any{
 		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Speaker, &m.Asked, &m.Content,
 		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, &m.Faded, &m.SupersededBy,
-		&m.CreatedAt, (*sqlstore.Instant)(&m.LastSaidAt), &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision,
+		&m.CreatedAt, (*sqlstore.Instant)(&m.LastSaidAt), &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount,
+		&m.Lexemes, &m.EmbeddingModel, &m.Revision,
 		(*vector)(&m.Embedding), &m.OtherModel, (*vector)(&m.OtherEmbedding),
 	}
 }

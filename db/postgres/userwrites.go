@@ -137,7 +137,8 @@ var (
 		"content", "content_hash",
 		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "faded",
 		"superseded_by",
-		"created_at", "last_said_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision", "embedding_model",
+		"created_at", "last_said_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision",
+		"embedding_model",
 		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims", "change")
 	intoEmbeddings = into("embeddings", "memory_id", "app_id", "user_id", "active", "model", "embedding")
 )

@@ -96,8 +96,8 @@ func (u *userTx) insert(
 			memory_type, domain, tags, importance_score, metadata, pinned, status, faded, superseded_by,
 			created_at, last_said_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
 			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims, change)
-		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0,
-		?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+		0, ?, ?, ?, ?, ?)`,
 		memories, func(m memory.Memory) []any {
 			p := project(m)
 			return []any{

@@ -28,9 +28,9 @@ type rewording struct {
 }
 
 // Reword gives a fact of the owner other words, by apply, which may run more than once. It is said as of now: the facts
-// that it contradicts by rules are superseded, and a judge is asked by the job of JudgeAgain. If the fact was taken from
-// messages, what it said before is kept as a memory that it supersedes, so that these messages are former. A fact that
-// gets back what it said before undoes that.
+// that it contradicts by rules are superseded, and a judge is asked by the job of JudgeAgain. If the fact was taken
+// from messages, what it said before is kept as a memory that it supersedes, so that these messages are former. A fact
+// that gets back what it said before undoes that.
 func (w *Writer) Reword(ctx context.Context, m memory.Memory, apply func(m *memory.Memory) error) (
 	reworded memory.Memory, err error,
 ) {
@@ -199,7 +199,8 @@ func (t *transaction) reword(
 // keepWording keeps what a fact said before as a memory that the fact supersedes.
 func (t *transaction) keepWording(ctx context.Context, before memory.Memory, messages []string) error {
 	former := before
-	former.ID, former.Revision, former.Pinned = memory.NewID(), 1, false
+	former.ID, former.Revision = memory.NewID(), 1
+	former.Pinned = false
 	former.OtherEmbedding, former.OtherModel = nil, ""
 	former.SayAgain(t.w.Now()) // until then
 	kept := t.add(former, nil)
@@ -221,9 +222,11 @@ func (t *transaction) undoSince(
 		case m.Status != memory.Superseded || m.SupersededBy != own.ID:
 			continue
 		case m.ID == r.former:
-			m.Status, m.SupersededBy, kind = memory.Forgotten, "", memory.EventForgotten
+			m.Status, m.SupersededBy = memory.Forgotten, ""
+			kind = memory.EventForgotten
 		case slices.Contains(r.later, m.ID):
-			m.Status, m.SupersededBy, m.LastAccessedAt = memory.Active, "", memory.Instant(t.w.Now())
+			m.Status, m.SupersededBy = memory.Active, ""
+			m.LastAccessedAt = memory.Instant(t.w.Now())
 			if embedding := r.embedded[m.ID]; embedding != nil {
 				m.Embed(embedding, r.model)
 			}
