@@ -212,7 +212,7 @@ func lighthouse(s *server, ids []string) string {
 }
 
 func TestTurns_SurviveModelOutage(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		factPerTurn(models)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), impatient)...)

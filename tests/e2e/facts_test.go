@@ -20,7 +20,7 @@ func (s *server) facts(user, query string) (values []any) {
 // The valid value changes over the years, in whatever order the evidence arrives,
 // and the memories follow: at once, or by the schedule if the change is in the future.
 func TestFacts_FollowTimeline(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s")...)
 		put := func(fields object) object {
 			fields["user_id"], fields["type"] = "ada", "profile"

@@ -12,7 +12,7 @@ import (
 // A fact leaves its timeline with the memory that states it, comes back with the restore, and does not take the place
 // of what was recorded since.
 func TestForget_CoversTimelines(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		put := func(key, value string) {
 			t.Helper()

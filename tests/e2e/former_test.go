@@ -9,7 +9,7 @@ import (
 // What is no longer true does not answer, whichever way and in whichever order it was said: neither its fact nor the
 // message that the fact was taken from. Who asks for the past finds it.
 func TestFormer_StatementsDoNotAnswer(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		say := func(user, at, content string) {
 			said := turn(user, content)
@@ -65,7 +65,7 @@ func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 // What is former stays so when what superseded it is forgotten, with or without its message, and comes back when that
 // statement is restored as if nothing had happened.
 func TestFormer_StaysWhenItsSuccessorIsForgotten(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for scope, left := range map[string]string{"statement": "", "item": "I live in Groningen now."} {
 			for i, content := range []string{"I live in Utrecht.", "I live in Groningen now.", "My cat is called Tom."} {

@@ -19,7 +19,7 @@ func identified(from int, contents ...string) (messages []object) {
 // A client gives its messages ids. Each id is one event, whichever part of the chat is reported to whichever of several
 // servers, and the words decide nothing.
 func TestMessageIDs_DecideWhatIsOneEvent(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		settings := size.settings(t)
 		servers := []*server{start(t, settings...)}
 		if size.name != "sqlite" {

@@ -213,7 +213,7 @@ func TestSecrets_AreNowhere(t *testing.T) {
 
 // A word about secrets removes nothing.
 func TestSecrets_HarmlessSentencesAreKept(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		var said []string
 		for _, text := range secrettest.Read(t, secrettest.HeldOutHarmless, secrettest.TunedHarmless) {

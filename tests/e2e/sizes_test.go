@@ -2,8 +2,9 @@
 //
 //	test -> HTTP -> binary -> real stores;  binary -> scripted LLM endpoint
 //
-// Every scenario runs on SQLite with nothing installed and on real Postgres with real Milvus. Scenarios about the
-// stores, and with scripts/test --long all of them, also run on one real Postgres that has pgvector.
+// Every scenario runs on SQLite with nothing installed; those whose queries a database answers also run on a real
+// Postgres, which has pgvector, and those about the vector store on a real Postgres with a real Milvus. With
+// scripts/test --long all scenarios run on all sizes.
 package e2e
 
 import (
@@ -56,25 +57,28 @@ func large(t *testing.T, addr string) []string {
 }
 
 // onEachSize runs a scenario on each size, in parallel.
-func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) {
-	onSizes(t, len(sizes), scenario)
+func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) { on(t, sizes, scenario) }
+
+// onMainSizes runs a scenario that depends on how a vector store follows the database, but hardly on which one it is,
+// on SQLite and on Postgres with Milvus. The conformance suite holds what the stores have in common.
+func onMainSizes(t *testing.T, scenario func(t *testing.T, size size)) { on(t, sizes[:2], scenario) }
+
+// onBothDatabases runs a scenario that is above the vector store, or that depends on several replicas, on SQLite and on
+// Postgres with pgvector.
+func onBothDatabases(t *testing.T, scenario func(t *testing.T, size size)) {
+	on(t, []size{sizes[0], sizes[2]}, scenario)
 }
 
-// onMainSizes runs a scenario that depends on the database, on Milvus or on several replicas, but hardly on which
-// vector store it is, on SQLite and on Postgres with Milvus. The conformance suite holds what the stores have in
-// common.
-func onMainSizes(t *testing.T, scenario func(t *testing.T, size size)) { onSizes(t, 2, scenario) }
-
 // onOneSize runs a scenario that is above the stores on SQLite.
-func onOneSize(t *testing.T, scenario func(t *testing.T, size size)) { onSizes(t, 1, scenario) }
+func onOneSize(t *testing.T, scenario func(t *testing.T, size size)) { on(t, sizes[:1], scenario) }
 
-// onSizes runs a scenario on the first sizes, and with scripts/test --long on all.
-func onSizes(t *testing.T, first int, scenario func(t *testing.T, size size)) {
+// on runs a scenario on some sizes, and with scripts/test --long on all.
+func on(t *testing.T, some []size, scenario func(t *testing.T, size size)) {
 	t.Parallel()
 	if long {
-		first = len(sizes)
+		some = sizes
 	}
-	for _, size := range sizes[:first] {
+	for _, size := range some {
 		t.Run(size.name, func(t *testing.T) {
 			t.Parallel()
 			scenario(t, size)

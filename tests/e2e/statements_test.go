@@ -15,7 +15,7 @@ import (
 // Whatever is said, forgotten, restored, withdrawn and replaced, in whichever order: no active item states what is
 // forgotten or former, and an item states what is neither.
 func TestStatements_LiveOnce(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		most := 15 // talks
 		if size.name == "sqlite" || long {

@@ -12,7 +12,7 @@ import (
 // A backend reports its whole list of messages after each turn. Each message is one event and at most one memory, and
 // the model scores it once.
 func TestWholeList_IsReportedAgainEachTurn(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, append(size.settings(t), withModels(models)...)...)
 		var scored atomic.Int32 // questions to the scorer in which the first message is to be scored

@@ -41,7 +41,7 @@ func (s *server) readers(query string) map[string]string {
 // A client takes back what a user has edited or deleted: nothing answers with it, what it superseded is valid again,
 // and it can be said again.
 func TestWithdraw_TakesBackATurn(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		chat := []string{"I live in Utrecht.", "It has fine canals."}
 		s.report("t1", nil, chat...)
@@ -104,7 +104,7 @@ func TestWithdraw_TakesBackATurn(t *testing.T) {
 // An edited message takes the place of the earlier one in one request, also if the client reports its whole list, and
 // an answer is generated again.
 func TestWithdraw_ReplacesATurn(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.report("t1", nil, "I live in Utrecht.", "It has fine canals.")
 		s.report("t2", nil, "I work as a nurse in Groningen.", "Nursing in Groningen is demanding.")
@@ -175,7 +175,7 @@ func TestWithdraw_ReplacesATurn(t *testing.T) {
 // What another turn states too stays when one of them is withdrawn, and a memory in the middle of a chain is taken out
 // of it.
 func TestWithdraw_KeepsWhatOthersState(t *testing.T) {
-	onMainSizes(t, func(t *testing.T, size size) {
+	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.report("t1", nil, "I live in Lisbon.", "Lovely.")
 		s.report("t2", nil, "What is the weather like?", "Sunny, as you live in Lisbon.")
