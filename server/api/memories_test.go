@@ -154,6 +154,7 @@ func TestMemories_Patch(t *testing.T) {
 				m.Domain = memory.Lifestyle
 				m.Type = "task"
 				m.Revision = 2
+				m.LastSaidAt = f.now()
 			}},
 		{`{"pinned":true,"tags":["x"],"metadata":{"b": 2}}`, func(m *memory.Memory) {
 			m.Pinned = true

@@ -59,7 +59,7 @@ func TestTools_TakeAMemoryThroughItsLife(t *testing.T) {
 	for _, e := range past.Events {
 		kinds = append(kinds, e.Kind)
 	}
-	if diff := cmp.Diff([]string{"created", "updated", "forgotten", "restored"}, kinds); diff != "" {
+	if diff := cmp.Diff([]string{"created", "merged", "updated", "forgotten", "restored"}, kinds); diff != "" {
 		t.Errorf("the history (-want +got):\n%s", diff)
 	}
 }
