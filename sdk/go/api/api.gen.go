@@ -1175,7 +1175,7 @@ type Consolidation struct {
 	// Type | type | what it does |
 	// |---|---|
 	// | `events` | events that are not `chat` and have an importance of 0.6 or more become memories, unless they repeat what a recall returned; the candidates are those of their turns |
-	// | `fast_replay` | writes a memory of type `summary`: about 200 characters of Chinese or 80 words, at most half as much again; without a model the most important sentences |
+	// | `fast_replay` | writes a memory of type `summary`: about 200 characters of Chinese or 80 words, at most half as much again; without a model a list of the most important sentences, each with its day and speaker |
 	// | `deep_reflection` | a model finds facts, insights, preferences, patterns, projects and skills; without one it is skipped |
 	//
 	//
@@ -1197,7 +1197,7 @@ type ConsolidationTrigger string
 // ConsolidationType | type | what it does |
 // |---|---|
 // | `events` | events that are not `chat` and have an importance of 0.6 or more become memories, unless they repeat what a recall returned; the candidates are those of their turns |
-// | `fast_replay` | writes a memory of type `summary`: about 200 characters of Chinese or 80 words, at most half as much again; without a model the most important sentences |
+// | `fast_replay` | writes a memory of type `summary`: about 200 characters of Chinese or 80 words, at most half as much again; without a model a list of the most important sentences, each with its day and speaker |
 // | `deep_reflection` | a model finds facts, insights, preferences, patterns, projects and skills; without one it is skipped |
 //
 // Example: fast_replay
