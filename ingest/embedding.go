@@ -15,7 +15,17 @@ import (
 
 // complete completes new memories with their embeddings, all with one call of the embedder. Those whose texts it
 // refuses are WordsOnly.
-func (s *Service) complete(ctx context.Context, memories []memory.Memory) (complete []memory.Memory, err error) {
+func (s *Service) complete(ctx context.Context, memories []memory.Memory) ([]memory.Memory, error) {
+	complete, err := s.embed(ctx, memories)
+	for i, m := range complete {
+		complete[i] = write.Complete(m, m.Embedding, m.EmbeddingModel, s.Now())
+	}
+	return complete, err
+}
+
+// embed returns memories with their embeddings, all from one call of the embedder. Those whose texts it refuses are
+// WordsOnly.
+func (s *Service) embed(ctx context.Context, memories []memory.Memory) (embedded []memory.Memory, err error) {
 	if len(memories) == 0 {
 		return nil, nil
 	}
@@ -28,15 +38,15 @@ func (s *Service) complete(ctx context.Context, memories []memory.Memory) (compl
 		return nil, err
 	}
 	for i, m := range memories {
-		m = write.Complete(m, vectors[i], by.Model(), s.Now())
+		m.Embed(vectors[i], by.Model())
 		if m.WordsOnly() {
 			s.refusedCount.Add(1)
 			s.Log.Warn("a memory has no embedding: the embedder refuses its text, also in parts",
 				zap.String("memory", m.ID), zap.Int("bytes", len(m.Content)), zap.Error(refused))
 		}
-		complete = append(complete, m)
+		embedded = append(embedded, m)
 	}
-	return complete, nil
+	return embedded, nil
 }
 
 // isLost reports whether nothing would find a complete memory: the embedder refuses its text, which has no words.

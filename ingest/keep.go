@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"hippocampus/db"
-	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 )
 
@@ -14,25 +13,25 @@ import (
 // were not forgotten since. A turn that is processed again finds them stored.
 func (s *Service) keep(ctx context.Context, turn memory.Turn, messages []memory.Memory) ([]memory.Memory, error) {
 	stored, err := s.stored(ctx, turn, messages)
-	if err != nil || stored != nil {
-		return stored, err
-	}
-	complete, err := s.complete(ctx, messages)
 	if err != nil {
 		return nil, err
 	}
-	complete, lost := withoutLost(complete)
-	turn.LeftOut = inOrder(turn.LeftOut, lost)
-	_, err = s.Writer.Write(ctx, write.Batch{
-		Owner: turn.Owner, Cause: causeOf(turn), Drafts: draftsOf(complete, write.Alone),
-		First: func(ctx context.Context, tx db.UserTx) error {
-			if err := isAsRead(ctx, tx, turn); err != nil {
-				return err
-			}
-			return leaveOut(ctx, tx, turn)
-		},
-	})
-	if memory.IsKind(err, memory.KindConflict) { // another worker has stored them
+	if stored != nil {
+		return stored, s.embedStored(ctx, stored)
+	}
+	complete, kept, err := s.completeOrKeep(ctx, turn, messages, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !kept {
+		var lost []memory.Omission
+		complete, lost = withoutLost(complete)
+		turn.LeftOut = inOrder(turn.LeftOut, lost)
+		if err = s.storeMessages(ctx, turn, complete); err == nil {
+			return complete, nil
+		}
+	}
+	if kept || memory.IsKind(err, memory.KindConflict) { // or another worker has stored them
 		if stored, storedErr := s.stored(ctx, turn, messages); storedErr != nil || stored != nil {
 			return stored, storedErr
 		}
@@ -59,7 +58,7 @@ func (s *Service) stored(ctx context.Context, turn memory.Turn, messages []memor
 }
 
 // writeToStored writes the candidates of a turn that could not be written with its messages because of conflict: they
-// were stored when a model was to be asked, and no model is configured any more.
+// were stored while the embedder did not answer, or when a model was to be asked that is not configured any more.
 func (s *Service) writeToStored(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, conflict error,
 ) error {
@@ -70,12 +69,18 @@ func (s *Service) writeToStored(
 	if stored == nil {
 		return conflict
 	}
+	if err := s.embedStored(ctx, stored); err != nil {
+		return err
+	}
 	turn.LeftOut = nil // it is stored with the messages
 	if err := s.takeBackRules(ctx, turn); err != nil {
 		return err
 	}
 	return s.write(ctx, turn, candidates, stored, true)
 }
+
+// errKept is the conflict of messages that were stored by their words since the embedder was asked.
+var errKept = memory.Errorf(memory.KindConflict, "the messages of the turn are stored")
 
 // errReadAgain rolls back a transaction of a turn that a user has forgotten a part of since it was read.
 var errReadAgain = errors.New("a part of the turn was forgotten since it was read")

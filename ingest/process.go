@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -66,7 +65,8 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	messages, leftOut := s.messages(turn, memory.LastSpoken(before), echoes)
 	turn.LeftOut = inOrder(turn.LeftOut, leftOut)
 	question := s.question(turn, before)
-	stored := s.asksModel(question) // first, since a model may fail, or take its time
+	// First, since a model may fail, or take its time; and since an earlier attempt may have stored them.
+	stored := s.asksModel(question) || turn.LastError != ""
 	if stored && len(messages)+len(turn.LeftOut) > 0 {
 		if messages, err = s.keep(ctx, turn, messages); err != nil {
 			return err
@@ -147,13 +147,16 @@ func (s *Service) drafts(
 	if !stored {
 		unstored = messages
 	}
-	var kept []int
+	var of []int
 	for i, c := range candidates {
 		if c.Verdict == memory.Kept {
-			facts, kept = append(facts, factOf(c, turn)), append(kept, i)
+			facts, of = append(facts, factOf(c, turn)), append(of, i)
 		}
 	}
-	complete, err := s.complete(ctx, slices.Concat(unstored, facts))
+	complete, kept, err := s.completeOrKeep(ctx, turn, unstored, facts)
+	if kept && err == nil {
+		err = errKept
+	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -164,7 +167,7 @@ func (s *Service) drafts(
 	}
 	for i, fact := range facts {
 		if isLost(fact) {
-			c := &candidates[kept[i]]
+			c := &candidates[of[i]]
 			c.Verdict, c.Reason = memory.InvalidAnswer, becauseRefused+", and it has no words to be found by"
 			continue
 		}
@@ -172,7 +175,7 @@ func (s *Service) drafts(
 		if message := spoken(fact.Content, turn, messages); message != nil {
 			draft.Source = message.ID
 		}
-		drafts, places = append(drafts, draft), append(places, kept[i])
+		drafts, places = append(drafts, draft), append(places, of[i])
 	}
 	return drafts, places, lost, nil
 }

@@ -36,6 +36,9 @@ type Records interface {
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
 	Proposals(ctx context.Context, appID string, ids []string) ([]db.Proposal, error)
 	Faded(ctx context.Context, owner memory.Owner) ([]memory.Memory, error)
+	Reembed(ctx context.Context, space memory.Space, embeddings []db.Reembedding) error
+	SettleEmbeddings(ctx context.Context, space memory.Space, limit int) (int, error)
+	Requeue(ctx context.Context, ids []string, at time.Time) (int, error)
 }
 
 // Settings of the gate and of the work on turns; server/config states their
@@ -48,6 +51,7 @@ type Settings struct {
 	AnswerRunes   int           // characters of an assistant's message that are kept, besides list items
 	EchoWindow    time.Duration // how long a recalled memory can be echoed
 	Before        int           // chat messages before a turn that the scorer is given
+	KeepAfter     time.Duration // of a call of the embedder, after which the messages of a turn are found by words; 0: 5 s
 	Attempts      int           // failures other than unavailable parts after which a turn has failed
 	RetryDelay    time.Duration // after the first failed attempt; doubles
 	RetryLimit    time.Duration
@@ -118,6 +122,9 @@ func New(parts Parts, set Settings) *Service {
 	}
 	if set.Workers == 0 {
 		set.Workers = 8
+	}
+	if set.KeepAfter == 0 {
+		set.KeepAfter = 5 * time.Second
 	}
 	scored, _ := lru.New[string, answer](maxScored) // fails only for a size below 1
 	return &Service{

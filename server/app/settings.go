@@ -51,6 +51,7 @@ const (
 	breakerFailures  = 5                // of a model in a row, after which calls are refused at once
 	breakerDelay     = 10 * time.Second // until the next trial
 	embeddingRetries = 2
+	keepMessages     = 5 * time.Second // of a call of the embedder, after which the messages of a turn are found by words
 	turnAttempts     = 3               // failures other than unavailable parts, after which a turn fails
 	scorerBefore     = 4               // messages of a conversation before a turn that a model is given
 	turnRetryLimit   = 5 * time.Minute // wait for a model or a store
@@ -208,6 +209,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		CutSecrets:    !cfg.Secrets.Keep,
 		EchoWindow:    echoWindow,
 		Before:        before,
+		KeepAfter:     keepMessages,
 		Attempts:      turnAttempts,
 		RetryDelay:    pace.TurnRetry,
 		RetryLimit:    turnRetryLimit,

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -76,6 +77,72 @@ func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
 		s.kill()
 		s.run()
 		eventually(t, "the embeddings", func() string { return strings.Join(wordsOnly(), ", ") })
+		s.storesEqual(modelA, "ada")
+	})
+}
+
+// While the embedding model is unavailable, what is said is found by its words in recalls, lists and contexts, also after
+// a restart. Once it is back, each message has one memory with its embedding, and the facts are taken.
+func TestWordsOnly_HoldsMessagesWhileTheEmbedderIsUnavailable(t *testing.T) {
+	onMainSizes(t, func(t *testing.T, size size) {
+		models := llmtest.New(t)
+		models.SetDim(modelA.Dim)
+		models.SetDown(true)
+		s := start(t, append(size.settings(t),
+			"HIPPOCAMPUS_EMBEDDING_BASE_URL="+models.URL(), "HIPPOCAMPUS_EMBEDDING_API_KEY=k",
+			"HIPPOCAMPUS_EMBEDDING_MODEL="+modelA.Model, fmt.Sprintf("HIPPOCAMPUS_EMBEDDING_DIMENSION=%d", modelA.Dim),
+			"HIPPOCAMPUS_API_WAIT_TIMEOUT=1ms")...)
+		const said = "I keep eleven alpacas in Sintra."
+		id := s.call("POST", "/v1/turns", turn("ada", said), 202).body["id"].(string)
+		messages := func() (kept, bare int) {
+			for _, m := range s.call("GET", "/v1/memories?user_id=ada&limit=100", nil, 200).list("memories") {
+				if m["type"] != "message" {
+					continue
+				}
+				kept++
+				if m["words_only"] == true {
+					bare++
+				}
+			}
+			return kept, bare
+		}
+		found := func() {
+			t.Helper()
+			eventually(t, "the message being kept", func() string {
+				if kept, bare := messages(); kept != 1 || bare != 1 {
+					return fmt.Sprintf("%d messages, %d without an embedding", kept, bare)
+				}
+				return ""
+			})
+			r := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "alpacas"}, 200)
+			if list := r.list("memories"); len(list) != 1 || list[0]["content"] != said || list[0]["words_only"] != true {
+				t.Errorf("recall: %s", r.raw)
+			}
+			c := s.call("POST", "/v1/context", object{"user_id": "ada", "query": "alpacas"}, 200)
+			if !strings.Contains(c.raw, said) {
+				t.Errorf("context: %s", c.raw)
+			}
+			if r := s.call("GET", "/v1/turns/"+id, nil, 200); r.body["status"] != "accepted" {
+				t.Errorf("the turn is %s", r.raw)
+			}
+		}
+		found()
+		s.kill()
+		s.run()
+		found()
+		models.SetDown(false)
+		eventually(t, "the embedding and the fact", func() string {
+			if _, bare := messages(); bare > 0 {
+				return "the message has no embedding"
+			}
+			if r := s.call("GET", "/v1/turns/"+id, nil, 200); r.body["status"] != "processed" {
+				return r.raw
+			}
+			return ""
+		})
+		if kept, _ := messages(); kept != 1 {
+			t.Errorf("%d messages", kept)
+		}
 		s.storesEqual(modelA, "ada")
 	})
 }
