@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -63,15 +64,18 @@ func PromptTime(events []Event) string {
 // Sources returns what a text about a summary and the events after it may be drawn from: one source for each day,
 // since messages are no things to count.
 func Sources(summary string, events []Event) []grounding.Source {
-	sources := []grounding.Source{{Text: summary}}
+	var sources []grounding.Source
+	if summary != "" {
+		sources = append(sources, grounding.Source{Text: summary})
+	}
 	for _, e := range events {
 		said := e.Name + ": " + e.Content
-		last := &sources[len(sources)-1]
-		if last.At.Format(time.DateOnly) != e.At.Format(time.DateOnly) {
+		n := len(sources)
+		if n == 0 || sources[n-1].At.Format(time.DateOnly) != e.At.Format(time.DateOnly) {
 			sources = append(sources, grounding.Source{Text: said, At: e.At})
 			continue
 		}
-		last.Text += "\n" + said
+		sources[n-1].Text += "\n" + said
 	}
 	return sources
 }
@@ -114,7 +118,8 @@ func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, 
 	}
 	why := template.Check(summary, maxRunes, Texts(earlier, events))
 	if why == "" {
-		why = grounding.Read(Sources(earlier, events)...).Why(summary)
+		has := grounding.Read(Sources(earlier, events)...)
+		why = cmp.Or(has.Why(summary), has.Opposes(summary))
 	}
 	if why != "" {
 		return "", llm.BadAnswer("its summary %s", why)

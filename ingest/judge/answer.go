@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"hippocampus/internal/grounding"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
-	"hippocampus/internal/text"
 )
 
 // decision is a verdict as the model writes it.
@@ -121,13 +119,7 @@ func read(item llm.Item[decision], draft memory.Memory, near []memory.Memory) (p
 	return place, v, checkMerged(v.Merged, draft, near[place])
 }
 
-const (
-	maxWhyRunes = 200
-
-	// ownCoverage is the share of a merged text's words that must occur in the two texts
-	// that it merges, so that it adds no statement of its own.
-	ownCoverage = 0.6
-)
+const maxWhyRunes = 200
 
 // checkMerged returns what is wrong with a merged text; an empty one is the wording of the draft.
 func checkMerged(merged string, draft, m memory.Memory) error {
@@ -139,32 +131,16 @@ func checkMerged(merged string, draft, m memory.Memory) error {
 	}
 	both := grounding.Read(grounding.Source{Text: draft.Content, At: draft.CreatedAt},
 		grounding.Source{Text: m.Content, At: m.CreatedAt})
-	added := both.Added(merged)
-	switch {
-	case len(added) > 0:
+	if why := both.Why(merged); why != "" {
+		return fmt.Errorf("has a merged text that %s", why)
+	}
+	if why := both.Opposes(merged); why != "" {
+		return fmt.Errorf("has a merged text that %s", why)
+	}
+	if added := addedWords(merged, draft.Content+" "+m.Content); len(added) > mostAdded || isItem(merged, added) {
 		return fmt.Errorf("has a merged text with %q, which neither of the two texts has", added)
-	case !drawnFrom(merged, draft.Content, m.Content):
-		return errors.New("has a merged text that says what neither of the two texts says")
 	}
 	return nil
-}
-
-// drawnFrom reports whether a text consists of the words of others.
-func drawnFrom(merged string, sources ...string) bool {
-	inSources := map[string]bool{}
-	for _, source := range sources {
-		for _, lexeme := range text.Lexemes(source) {
-			inSources[lexeme] = true
-		}
-	}
-	lexemes := text.Lexemes(merged)
-	known := 0
-	for _, lexeme := range lexemes {
-		if inSources[lexeme] {
-			known++
-		}
-	}
-	return len(lexemes) > 0 && float64(known) >= ownCoverage*float64(len(lexemes))
 }
 
 var label = regexp.MustCompile(`^\D{0,10}?(\d{1,2})(?:\.0)?\D?$`)

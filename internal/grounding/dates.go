@@ -90,7 +90,7 @@ var (
 	daysBefore = regexp.MustCompile(`\b(\d{1,2})(` + furtherDays + `)( ` + monthName + `(?:,? \d{4})?)\b`)
 	daysAfter  = regexp.MustCompile(`\b(` + monthName + ` )(\d{1,2}` + furtherDays + `)\b(,? \d{4}\b)?`)
 	hanDays    = regexp.MustCompile(`((?:\d{4}年)?(?:\d{1,2}|` + hanNumber + `)月)` +
-		`((?:(?:\d{1,2}|` + hanNumber + `)[日号]?[、，和及到至-])+(?:\d{1,2}|` + hanNumber + `)[日号])`)
+		`((?:(?:\d{1,2}|` + hanNumber + `)[日号]?[、，和及或到至-])+(?:\d{1,2}|` + hanNumber + `)[日号])`)
 	oneDay    = regexp.MustCompile(`\d{1,2}`)
 	oneHanDay = regexp.MustCompile(`\d{1,2}|` + hanNumber)
 )
@@ -188,6 +188,9 @@ type span struct{ from, until time.Time }
 // spansOf returns the spans of the relative dates in a plain text that was said at an instant.
 func spansOf(said string, at time.Time) (spans []span) {
 	for _, r := range relatives {
+		if r.within == year && !vague(said, r.says) {
+			continue
+		}
 		if r.says.MatchString(said) {
 			spans = append(spans, span{at.Add(-r.within), at.Add(r.within)})
 		}
@@ -203,6 +206,23 @@ func spansOf(said string, at time.Time) (spans []span) {
 	}
 	return spans
 }
+
+// vague reports whether a sentence of a plain text has such a relative date, and no month that tells which time it means.
+func vague(said string, relative *regexp.Regexp) bool {
+	for _, sentence := range sentenceEnd.Split(said, -1) {
+		if relative.MatchString(sentence) && !monthOf.MatchString(sentence) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	sentenceEnd = regexp.MustCompile(`[.!?\n]+(?:\s|$)|[。！？；\n]+`)
+	// monthOf matches a month in a plain text, other than one that is relative itself ("last march").
+	monthOf = regexp.MustCompile(`\b(?:in|on|since|until|by|of|\d{1,2}(?:st|nd|rd|th)?) (?:jan|feb|mar|apr|may|jun|jul|aug|sep|` +
+		`oct|nov|dec)[a-z]*\b|(?:\d{1,2}|` + hanNumber + `)月`)
+)
 
 // valueOf is the value of a number in digits, English words or Chinese numerals; 0 for another text.
 func valueOf(s string) int {

@@ -116,7 +116,7 @@ func readOne(source Source) Evidence {
 			has.numbers[n.value-12] = true // an hour of the afternoon
 		}
 	}
-	for _, n := range clockNumbers(source.Text) {
+	for _, n := range slices.Concat(clockNumbers(source.Text), halvesIn(said)) {
 		has.numbers[n] = true
 	}
 	has.digits = []string{digitsOf(said)}

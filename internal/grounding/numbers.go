@@ -11,15 +11,20 @@ import (
 
 // number is a number of a text.
 type number struct {
-	words string
-	value float64
+	words  string
+	value  float64
+	ofUnit bool // it measures something, so that it is no count of things that sources name one by one
 }
+
+// unit matches what follows a number that measures something.
+var unit = regexp.MustCompile(`^(?:[- ]?(?:years?|hours?|minutes?|euros?|dollars?|pounds?|km|kg|` +
+	`kilomet\w+|percent|degrees?)\b|%|[岁年点元块米斤]|公里|个?小时|分钟)`)
 
 var (
 	digits   = regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
 	spelled  = regexp.MustCompile(`(?i)\b` + spelledWord + `(?:[- ]` + spelledWord + `)*\b`)
-	han      = regexp.MustCompile(`第?` + hanNumber + `\p{Han}?`)
-	counters = "岁年月日号个只天次人点元块公里米斤层楼周小时条本台辆张位名口届级期度遍趟"
+	han      = regexp.MustCompile(`第?` + hanNumber + `(?:分钟|秒钟|\p{Han})?`)
+	counters = "岁年月日号个只天次人点元块公里米斤层楼周小时条本台辆张位名口届级期度遍趟杯片瓶盒袋碗颗粒双根棵座栋间份晚夜"
 	clock    = regexp.MustCompile(`(?i)\b(\d{1,2})(?::\d{2})? ?p\.?m\b|(?:下午|晚上)(\d{1,2})`)
 	ordinal  = regexp.MustCompile(`(?i)\b(?:` + strings.Join(ordinals, "|") + `)\b`)
 	ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
@@ -45,25 +50,29 @@ func numbersIn(s string) []number {
 		latin = latin || numberWords[token]
 	}
 	hasHan := strings.ContainsAny(s, hanNumerals)
-	for _, words := range digits.FindAllString(s, -1) {
+	for _, at := range digits.FindAllStringIndex(s, -1) {
+		words := s[at[0]:at[1]]
 		value, _ := strconv.ParseFloat(strings.ReplaceAll(words, ",", ""), 64)
-		list = append(list, number{words, value})
+		list = append(list, number{words, value, unit.MatchString(s[at[1]:])})
 	}
 	if !latin && !hasHan {
 		return list
 	}
-	for _, words := range spelled.FindAllString(s, -1) {
-		list = append(list, number{words, float64(spelledValue(words))})
+	for _, at := range spelled.FindAllStringIndex(s, -1) {
+		words := s[at[0]:at[1]]
+		list = append(list, number{words, float64(spelledValue(words)), unit.MatchString(s[at[1]:])})
 	}
 	for _, words := range ordinal.FindAllString(s, -1) {
-		list = append(list, number{words, float64(slices.Index(ordinals, strings.ToLower(words)) + 1)})
+		list = append(list, number{words: words, value: float64(slices.Index(ordinals, strings.ToLower(words)) + 1)})
 	}
-	for _, words := range han.FindAllString(s, -1) {
+	for _, at := range han.FindAllStringIndex(s, -1) {
+		words := s[at[0]:at[1]]
 		numerals := strings.TrimFunc(words, func(r rune) bool { return hanDigits[r] == 0 && r != '零' && r != '〇' })
 		_, after, _ := strings.Cut(words, numerals)
-		counted := after != "" && strings.Contains(counters, after) || strings.HasPrefix(words, "第")
+		counted := after != "" && strings.Contains(counters, after) || strings.HasPrefix(words, "第") ||
+			after == "分钟" || after == "秒钟"
 		if counted || utf8.RuneCountInString(numerals) > 1 && numerals != "千万" {
-			list = append(list, number{numerals, float64(hanValue(numerals))})
+			list = append(list, number{numerals, float64(hanValue(numerals)), unit.MatchString(after + s[at[1]:])})
 		}
 	}
 	return list
@@ -138,12 +147,25 @@ func clockNumbers(s string) (hours []float64) {
 	return hours
 }
 
+// halves match a number and a half.
+var halves = hintedBy("half|半", `\b(\w+) and a half\b|([一两二三四五六七八九十])[个年天]?半`)
+
+// halvesIn returns the numbers with a half of a plain text.
+func halvesIn(said string) (numbers []float64) {
+	for _, match := range halves.groupsIn(said) {
+		if n := valueOf(match[0]); n > 0 {
+			numbers = append(numbers, float64(n)+0.5)
+		}
+	}
+	return numbers
+}
+
 // minDigits is the length of a number that a source may have with other separators, such as a telephone number.
 const minDigits = 4
 
 // number reports whether a source has a number.
 func (has Evidence) number(n number) bool {
-	if n.value <= float64(max(2, has.count)) || has.numbers[n.value] {
+	if n.value <= 1 || !n.ofUnit && n.value <= float64(has.count) || has.numbers[n.value] {
 		return true
 	}
 	d := digitsOf(n.words)

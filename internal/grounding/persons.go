@@ -57,7 +57,7 @@ var (
 		`邻居|室友|表哥|表姐|表弟|表妹|客户|搭档|闺蜜|经理|导师|律师|喜欢|认识|名叫|叫)`)
 	// afterName matches what may follow a Chinese name.
 	afterName = regexp.MustCompile(`^(?:$|[，。；：、”\s]|是|的|和|与|跟|也|在|有|让|说|给|来|去|要|会|想|一起|教|送|住|对|把|将|于|都|` +
-		`已|开|不|没|很|导演|先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
+		`已|开|不|没|很|用|做|写|导演|先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
 	// ofUser matches what the user has at the beginning of a statement: a name, or a thing.
 	ofUser = regexp.MustCompile(`^(\p{Han}{2,4})是用户的`)
 )

@@ -77,7 +77,10 @@ func content(s string) (lexemes []string) {
 
 // contradicted returns the words of the user that say the opposite of a fact; "" if no words do, or if other words
 // of the user state it.
-func (t *Talk) contradicted(fact string) string {
+func (t *Talk) contradicted(fact string) string { return contradicted(t.clauses, fact) }
+
+// contradicted is the function of this name for clauses that were said.
+func contradicted(all []clause, fact string) string {
 	clauses := clausesOf(fact)
 	named := text.Lexemes(nameOf(fact))
 	for _, c := range clauses {
@@ -86,7 +89,7 @@ func (t *Talk) contradicted(fact string) string {
 			continue
 		}
 		against, in := "", 0
-		for _, said := range t.clauses {
+		for _, said := range all {
 			switch {
 			case !said.states(c.content):
 			case said.unclear || said.denied == c.denied:

@@ -1,0 +1,41 @@
+package session
+
+import (
+	_ "embed"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"hippocampus/internal/grounding/claimtest"
+	"hippocampus/internal/llm"
+)
+
+var (
+	//go:embed testdata/summaries.txt
+	summaryTexts string
+	//go:embed testdata/summaries_held.txt
+	heldSummaryTexts string
+)
+
+// A summary says what was said, and adds nothing. Replays, compressions and condensed contexts have the same check.
+func TestParseSummary_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2031, 5, 7, 20, 0, 0, 0, time.UTC)
+	why := func(sources []string, claim string) string {
+		var events []Event
+		for _, said := range sources {
+			by, words, _ := strings.Cut(said, ": ")
+			events = append(events, Event{Name: by, Role: by, Content: words, At: at})
+		}
+		answer, err := json.Marshal(map[string]string{"summary": claim})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseSummary(&llm.Answer{Text: string(answer)}, compactPrompt, "", events, 1000); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	claimtest.Check(t, []claimtest.File{{Name: "summaries.txt", Text: summaryTexts}, {Name: "summaries_held.txt", Text: heldSummaryTexts}}, why)
+}

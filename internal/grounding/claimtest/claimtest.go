@@ -1,0 +1,85 @@
+// Package claimtest measures which texts of a language model a check takes, of those that say what their sources say and
+// of those that add something. A file has blocks between empty lines:
+//
+//	# a comment
+//	a line of the sources
+//	+ a text that says what the sources say
+//	- a text that adds something
+package claimtest
+
+import (
+	"strings"
+	"testing"
+)
+
+// Block is what may be said of some sources.
+type Block struct {
+	Sources          []string
+	Honest, Invented []string
+}
+
+// Read reads the blocks of a file.
+func Read(file string) (blocks []Block) {
+	for part := range strings.SplitSeq(file, "\n\n") {
+		var b Block
+		for line := range strings.Lines(part) {
+			line = strings.TrimSpace(line)
+			if claim, ok := strings.CutPrefix(line, "+ "); ok {
+				b.Honest = append(b.Honest, claim)
+			} else if claim, ok := strings.CutPrefix(line, "- "); ok {
+				b.Invented = append(b.Invented, claim)
+			} else if line != "" && line[0] != '#' {
+				b.Sources = append(b.Sources, line)
+			}
+		}
+		if len(b.Sources) > 0 {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
+}
+
+// Check fails unless at least 97 % of the honest and at most 5 % of the invented texts of some files are taken, and logs
+// the figures of each file. why returns why a text is refused, "" if it is taken.
+func Check(t *testing.T, files []File, why func(sources []string, claim string) string) {
+	t.Helper()
+	var all counts
+	for _, f := range files {
+		var c counts
+		for _, b := range Read(f.Text) {
+			c.honest, c.invented = c.honest+len(b.Honest), c.invented+len(b.Invented)
+			for _, claim := range b.Honest {
+				if reason := why(b.Sources, claim); reason == "" {
+					c.honestTaken++
+				} else {
+					t.Logf("refused: %s: %s", claim, reason)
+				}
+			}
+			for _, claim := range b.Invented {
+				if why(b.Sources, claim) == "" {
+					c.inventedTaken++
+					t.Logf("taken: %s", claim)
+				}
+			}
+		}
+		t.Logf("%s: %+v", f.Name, c)
+		all.add(c)
+	}
+	if all.honest == 0 || 100*all.honestTaken < 97*all.honest {
+		t.Errorf("fewer than 97 %% of the honest texts are taken: %+v", all)
+	}
+	if all.invented == 0 || 100*all.inventedTaken > 5*all.invented {
+		t.Errorf("more than 5 %% of the invented texts are taken: %+v", all)
+	}
+}
+
+// File is a file of blocks.
+type File struct{ Name, Text string }
+
+// counts are numbers of texts.
+type counts struct{ honest, honestTaken, invented, inventedTaken int }
+
+func (c *counts) add(other counts) {
+	c.honest, c.honestTaken = c.honest+other.honest, c.honestTaken+other.honestTaken
+	c.invented, c.inventedTaken = c.invented+other.invented, c.inventedTaken+other.inventedTaken
+}
