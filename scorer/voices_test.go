@@ -25,8 +25,7 @@ type voicesOf struct {
 	owns, kept        int // statements of the user
 }
 
-// Of messages with words of another voice, the rules keep the user's statement and, but for a few sentences that lead
-// over to those words, nothing else.
+// Of messages with words of another voice, the rules keep the user's statement and nothing else.
 func TestRules_KeepNoWordsOfAnotherVoice(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("testdata/voices.yaml")
@@ -47,15 +46,15 @@ func TestRules_KeepNoWordsOfAnotherVoice(t *testing.T) {
 			results[m.Half+" "+m.Language] = r
 		}
 		misses := r.add(factsOver(t, m.Text), m.Own)
-		if m.Half == developers && len(misses) > 0 {
+		if len(misses) > 0 {
 			t.Logf("%s, %s: %q", m.Language, m.Kind, misses)
 		}
 	}
 	for name, r := range results {
 		t.Logf("%s: %d of %d messages with a fact of another voice, %d of %d statements of the user kept",
 			name, r.foreign, r.messages, r.kept, r.owns)
-		const mostForeign, mostMissed = 2, 3 // of each half and language
-		if r.messages < 37 || r.owns < 16 || r.foreign > mostForeign || r.owns-r.kept > mostMissed {
+		const mostForeign, mostMissed = 0, 3 // of each half and language
+		if r.messages < 25 || r.owns < 7 || r.foreign > mostForeign || r.owns-r.kept > mostMissed {
 			t.Errorf("%s: %+v", name, *r)
 		}
 	}

@@ -10,6 +10,9 @@ var turn = regexp.MustCompile(`^\s*` +
 	`([\[(]?(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}日?,?\s+)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[APap][Mm])?[\])]?\s*(?:-\s*)?)?` +
 	`(\pL[\pL\pN.'_-]*(?: [\pL\pN.'_-]+){0,2})(\s*[（(]\d{1,2}:\d{2}[）)])?\s*[:：]\s*(\S.*)`)
 
+// named is a line that names the speaker of the next one, and when that was said.
+var named = regexp.MustCompile(`^\s*\pL[\pL\pN._-]*(?: [\pL\pN._-]+)?\s+(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\s+)?\d{1,2}:\d{2}(?::\d{2})?\s*$`)
+
 // heading is what stands before a colon in notes that users write about themselves.
 var heading = regexp.MustCompile(`(?i)^(?:about me|age|allerg\w*|background|birthday|city|context|diet|edit|family|` +
 	`goals?|health|hobb\w+|home|interests?|job|likes?|dislikes?|languages?|location|me|my .*|name|notes?|occupation|` +
@@ -28,7 +31,7 @@ func markChats(lines []line) {
 		case l.isBlank():
 			within = false
 		case l.kind != Own:
-		case within, isTurn(l.content()):
+		case within, isTurn(l.content()), named.MatchString(l.content()):
 			within = true
 			lines[i].kind = Chat
 		}
@@ -43,9 +46,15 @@ func isTurn(text string) bool {
 
 // hasChat reports whether speakers talk in these lines.
 func hasChat(lines []line) bool {
-	turns, names := 0, 0
+	turns, names, headers := 0, 0, 0
 	spoken := map[string]bool{}
 	for _, l := range lines {
+		if l.kind == Own && named.MatchString(l.content()) {
+			headers++
+		}
+		if headers > 1 {
+			return true
+		}
 		if l.kind != Own || !isTurn(l.content()) {
 			continue
 		}
@@ -56,7 +65,7 @@ func hasChat(lines []line) bool {
 			return true
 		}
 		spoken[name] = true
-		if !heading.MatchString(name) && words(found[4]) >= sentenceWords {
+		if !heading.MatchString(name) && (words(found[4]) >= sentenceWords || len(name) == 1) {
 			names++
 		}
 	}

@@ -8,9 +8,9 @@ const (
 	imperative = `(?:^|[.!?;:] |^(?:hi|hello|hey|ok|okay|now|thanks)\W+|\b(?:please|you|you please|help me|you to|me to) )`
 	rewrites   = `(?:translate|proofread|paraphrase|rephrase|reword|rewrite|summari[sz]e|correct)\b`
 	improves   = `(?:improve|edit|fix|polish|shorten|check|review|revise|simplify|make|turn|continue|grade|` +
-		`proofread|translate|paraphrase|rephrase|rewrite|summari[sz]e|correct)\b`
+		`proofread|translate|paraphrase|rephrase|rewrite|summari[sz]e|correct|finish|write a better)\b`
 	aText = `\b(?:texts?|paragraphs?|passage|letters?|e-?mails?|essay|cv|r[ée]sum[ée]|bio|speech|story|poem|article|` +
-		`post|sentences?|draft|abstract|description|report|thread|transcript|lyrics|profile)\b`
+		`post|sentences?|draft|abstract|description|report|thread|transcript|lyrics|profile|review|blurb|chapter|monologue)\b`
 	sameSentence = `[^.!?。！？:：]*`
 
 	imperativeChinese = `(?:^|[。！？，,；;：:] ?|请你?|帮我?|帮忙|麻烦你?|再|把` + sameSentence + `)`
@@ -22,7 +22,12 @@ const (
 		improves + sameSentence + aText + `)|` +
 		aText + `.*` + imperative + improves + `|` +
 		imperativeChinese + `(?:` + rewritesChinese + `|` + improvesChinese + `)` + sameSentence + aTextChinese + `|` +
-		`(?:把|` + aTextChinese + `[^。！？]*(?:请|帮))` + sameSentence + improvesChinese
+		`(?:把|` + aTextChinese + `[^。！？]*(?:请|帮))` + sameSentence + improvesChinese + `|` + aMeaning
+
+	// aMeaning asks what the words of a text mean, or who wrote them.
+	aMeaning = `\b(?:what|who|explain|interpret|analy[sz]e)\b` + sameSentence + `\b(?:lyrics|poem|verses?|song|stanzas?)\b|` +
+		`(?:歌词|首歌|首诗|诗句)` + sameSentence + `(?:意思|谁写|理解|赏析)|` +
+		`续写` + sameSentence + `(?:故事|小说|对话)`
 )
 
 var (

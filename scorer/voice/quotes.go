@@ -19,6 +19,10 @@ func withinLine(text string) (spans []Span) {
 			own, document = text[:found[1]], text[found[1]:]
 		}
 	}
+	reported := ""
+	if at := reportStart(own); at >= 0 {
+		own, reported = own[:at], own[at:]
+	}
 	rest := 0
 	for _, q := range quotesOf(own) {
 		if q.start > rest {
@@ -30,10 +34,35 @@ func withinLine(text string) (spans []Span) {
 	if rest < len(own) {
 		spans = append(spans, Span{own[rest:], Own})
 	}
+	if reported != "" {
+		spans = append(spans, Span{reported, Quote})
+	}
 	if document != "" {
 		spans = append(spans, Span{document, Document})
 	}
 	return spans
+}
+
+var (
+	// report matches a clause that says what someone says or writes, without quotation marks, and ends with a colon.
+	report = regexp.MustCompile(`(?i)(?:^|[.!?] )([^.!?:]*\b(?:writes?|wrote|says?|said|tells?|told|repeats?|repeating|posts?|posted|` +
+		`texts?|texted|asks?|asked|answers|answered|repl(?:y|ies|ied))\b[^.!?:"“]{0,30}:) \S|` +
+		`(?:^|[。！？])([^。！？：:]*(?:写|说|讲|留言|回复|发帖|评论)(?:道|过|着|的)?[：:])[^“"「\s]`)
+	// ownReport matches the beginning of such a clause if the user says it.
+	ownReport = regexp.MustCompile(`(?i)^\s*(?:(?:i|we) |我们?(?:[跟对和向给].{1,6})?(?:想|要|就)?(?:写|说|讲|留言|回复|发帖|评论))`)
+)
+
+// reportStart returns where a clause begins that reports, to the end of a line, what someone else says; -1 if none does.
+func reportStart(text string) int {
+	found := report.FindStringSubmatchIndex(text)
+	if found == nil {
+		return -1
+	}
+	start, end := max(found[2], found[4]), max(found[3], found[5])
+	if ownReport.MatchString(text[start:end]) || !firstPerson.MatchString(text[end:]) {
+		return -1
+	}
+	return start
 }
 
 // quote is a place of another voice in a line, in bytes.

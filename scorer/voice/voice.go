@@ -6,7 +6,11 @@
 // It knows the forms of English and Chinese. It takes time in proportion to the length of the text.
 package voice
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
 
 // Kind names whose words a span holds, for people.
 type Kind string
@@ -57,8 +61,34 @@ func Spans(text string) []Span {
 			add(s)
 		}
 	}
-	return spans
+	return withLeads(spans)
 }
+
+// lead matches the last sentence of a text if it leads over to what follows.
+var lead = regexp.MustCompile(`[^.!?。！？\n]*[:：]\s*$`)
+
+// withLeads gives a sentence of the user's own that leads over to another voice ("She sent me this:") the kind of that
+// voice.
+func withLeads(spans []Span) (led []Span) {
+	for i, s := range spans {
+		if s.Kind != Own || i+1 == len(spans) || !strings.HasSuffix(s.Text, "\n") {
+			led = append(led, s)
+			continue
+		}
+		at := len(s.Text)
+		if found := lead.FindStringIndex(s.Text); found != nil && !noSentence(s.Text[found[0]:]) {
+			at = found[0]
+		}
+		if at > 0 {
+			led = append(led, Span{s.Text[:at], Own})
+		}
+		spans[i+1].Text = s.Text[at:] + spans[i+1].Text
+	}
+	return led
+}
+
+// noSentence reports whether a text has no letters.
+func noSentence(s string) bool { return strings.IndexFunc(s, unicode.IsLetter) < 0 }
 
 // OwnLines returns the lines of a text, with a blank line for each line of a mail, a chat, a log, code or a quote. It
 // takes less time than Spans, which looks into the lines.

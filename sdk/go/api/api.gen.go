@@ -1014,8 +1014,8 @@ type ChangedMemory struct {
 	// Example: u-17
 	UserID UserID `json:"user_id"`
 
-	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-	// embedded when the model accepts it. Left out unless true.
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+	// words find it. It is embedded when the model accepts it. Left out unless true.
 	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
@@ -2885,8 +2885,8 @@ type ExportedMemory struct {
 	// Example: u-17
 	UserID UserID `json:"user_id"`
 
-	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-	// embedded when the model accepts it. Left out unless true.
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+	// words find it. It is embedded when the model accepts it. Left out unless true.
 	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
@@ -4602,8 +4602,8 @@ type Memory struct {
 	// Example: u-17
 	UserID UserID `json:"user_id"`
 
-	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-	// embedded when the model accepts it. Left out unless true.
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+	// words find it. It is embedded when the model accepts it. Left out unless true.
 	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
@@ -6182,8 +6182,8 @@ type RecalledMemory struct {
 	// Example: 0
 	When float64 `json:"when"`
 
-	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-	// embedded when the model accepts it. Left out unless true.
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+	// words find it. It is embedded when the model accepts it. Left out unless true.
 	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
@@ -7705,8 +7705,8 @@ type WithheldPart struct {
 	Statement ID `json:"statement"`
 }
 
-// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-// embedded when the model accepts it. Left out unless true.
+// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+// words find it. It is embedded when the model accepts it. Left out unless true.
 type WordsOnly = bool
 
 // Workflow One way to do what a skill is for, and how it went.
@@ -7948,8 +7948,8 @@ type WrittenMemory struct {
 	// Example: kept
 	Verdict *Verdict `json:"verdict,omitempty"`
 
-	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-	// embedded when the model accepts it. Left out unless true.
+	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+	// words find it. It is embedded when the model accepts it. Left out unless true.
 	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 

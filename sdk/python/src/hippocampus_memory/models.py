@@ -2797,8 +2797,8 @@ class WithheldPart(Model):
 
 WordsOnly = TypeAliasType("WordsOnly", bool)
 """
-Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-embedded when the model accepts it. Left out unless true.
+Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+words find it. It is embedded when the model accepts it. Left out unless true.
 
 """
 

@@ -1896,7 +1896,7 @@ WebhookURL: TypeAlias = str
 
 WordsOnly: TypeAlias = bool
 """
-Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-embedded when the model accepts it. Left out unless true.
+Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+words find it. It is embedded when the model accepts it. Left out unless true.
 
 """

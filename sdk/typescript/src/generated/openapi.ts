@@ -1943,8 +1943,8 @@ export interface components {
          */
         Faded: boolean;
         /**
-         * @description Whether it has no embedding, since the embedding model refuses its text, in parts too: only its words find it. It is
-         *     embedded when the model accepts it. Left out unless true.
+         * @description Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
+         *     words find it. It is embedded when the model accepts it. Left out unless true.
          */
         WordsOnly: boolean;
         /**
