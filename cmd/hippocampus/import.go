@@ -12,6 +12,7 @@ import (
 
 	"hippocampus/cmd/hippocampus/exit"
 	"hippocampus/cmd/hippocampus/terminal"
+	"hippocampus/cmd/hippocampus/turnfile"
 	"hippocampus/exchange"
 )
 
@@ -62,7 +63,9 @@ same as one of the user are merged into it, so that this import can be repeated,
 		case "mem0":
 			return importMem0(cmd, to.Server, from)
 		case "turns":
-			return importTurns(cmd, to, from, size)
+			return turnfile.Import(cmd.Context(), turnfile.Target{
+				Server: to.Server, User: to.User, Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
+			}, from, size)
 		}
 		bar := terminal.NewBytes(cmd.ErrOrStderr(), "importing", size)
 		// The wrapper hides the length and Close, so that the body is streamed.

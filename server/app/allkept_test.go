@@ -17,6 +17,7 @@ import (
 // fault is how a part of the models fails.
 type fault struct {
 	name  string
+	down  bool // the embedder cannot be reached
 	chat  func(llmtest.ChatRequest) llmtest.Reply
 	embed func(models *llmtest.Server, r llmtest.EmbedRequest) llmtest.Reply
 	lasts bool // the embedder never accepts the texts
@@ -42,6 +43,8 @@ func faults() (list []fault) {
 	}
 	return append(list,
 		fault{name: "none"},
+		fault{name: "embedder unreachable", down: true},
+		fault{name: "all unreachable", down: true, chat: func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Cut() }},
 		fault{name: "embedder refuses long texts", lasts: true, embed: refusing(func(s string) bool { return len(s) > 300 })},
 		fault{name: "embedder refuses some texts", lasts: true, embed: refusing(func(s string) bool {
 			return strings.Contains(s, "unspeakable") || strings.Contains(s, "🐝")
@@ -69,7 +72,8 @@ func keepAll(t *testing.T, f fault, seed int) {
 	cfg := devConfig(t)
 	cfg.Chat.BaseURL, cfg.Chat.APIKey = models.URL(), "key"
 	cfg.Chat.Timeout, cfg.Chat.Retries = 200*time.Millisecond, 0
-	cfg.Embedding.BaseURL, cfg.Embedding.APIKey = models.URL(), "key"
+	embedders := llmtest.New(t)
+	cfg.Embedding.BaseURL, cfg.Embedding.APIKey = embedders.URL(), "key"
 	cfg.Embedding.Timeout = 200 * time.Millisecond
 	cfg.API.WaitTimeout = 200 * time.Millisecond
 	cfg.Proxy.Upstream = upstream.URL()
@@ -79,8 +83,9 @@ func keepAll(t *testing.T, f fault, seed int) {
 		models.OnChat(f.chat)
 	}
 	if f.embed != nil {
-		models.OnEmbed(func(r llmtest.EmbedRequest) llmtest.Reply { return f.embed(models, r) })
+		embedders.OnEmbed(func(r llmtest.EmbedRequest) llmtest.Reply { return f.embed(embedders, r) })
 	}
+	embedders.SetDown(f.down)
 
 	sent, statements, refused := map[string]int{}, map[string][]string{}, map[string][]bool{}
 	var again []string // doors of statements that answered with an error
@@ -114,11 +119,15 @@ func keepAll(t *testing.T, f fault, seed int) {
 		sending.Go(func() { put(name) })
 	}
 	sending.Wait()
-	d.checkTurns(sent, false)
+	until(t, func() string { // while the models fail
+		_, lacking := d.checkTurns(sent, false)
+		return lacking
+	})
 
 	models.OnChat(nil)
+	embedders.SetDown(false)
 	if !f.lasts {
-		models.OnEmbed(nil)
+		embedders.OnEmbed(nil)
 	}
 	until(t, func() string {
 		repeat := again
@@ -129,7 +138,8 @@ func keepAll(t *testing.T, f fault, seed int) {
 		if len(again) > 0 {
 			return strings.Join(again, ", ")
 		}
-		return d.checkTurns(sent, true)
+		waiting, _ := d.checkTurns(sent, true)
+		return waiting
 	})
 	for name, list := range statements {
 		contents, _ := d.kept(name)
@@ -155,8 +165,9 @@ func until(t *testing.T, f func() (waiting string)) {
 }
 
 // checkTurns compares what was said in the turns of each user with what is kept and left out. It returns the turns that
-// are not processed, which it replays if the models work again.
-func (d doors) checkTurns(sent map[string]int, replay bool) (waiting string) {
+// are not processed, which it replays if the models work again, and those of which something is neither kept nor left
+// out yet.
+func (d doors) checkTurns(sent map[string]int, replay bool) (waiting, lacking string) {
 	d.t.Helper()
 	type turn struct {
 		ID, Status string
@@ -182,6 +193,10 @@ func (d doors) checkTurns(sent map[string]int, replay bool) (waiting string) {
 			for _, o := range turn.LeftOut {
 				left += o.Characters
 			}
+			if kept[turn.ID]+left != log {
+				lacking += fmt.Sprintf("%s's turn, which is %s: of %d characters %d are kept, and %d left out; ", user,
+					turn.Status, log, kept[turn.ID], left)
+			}
 			if turn.Status == "processed" && kept[turn.ID]+left != log {
 				d.t.Errorf("%s: of %d characters %d are kept, and %d left out: %+v", user, log, kept[turn.ID], left, turn)
 			}
@@ -194,11 +209,12 @@ func (d doors) checkTurns(sent map[string]int, replay bool) (waiting string) {
 		}
 		if logged != want {
 			if user == "proxy" && logged < want { // it reports the turn after its answer
-				waiting += fmt.Sprintf("the proxy's report: %d of %d characters; ", logged, want)
+				missing := fmt.Sprintf("the proxy's report: %d of %d characters; ", logged, want)
+				waiting, lacking = waiting+missing, lacking+missing
 			} else {
 				d.t.Errorf("%s: %d characters are in the log, %d were sent", user, logged, want)
 			}
 		}
 	}
-	return waiting
+	return waiting, lacking
 }

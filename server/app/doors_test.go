@@ -12,6 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hippocampus/cmd/hippocampus/remote"
+	"hippocampus/cmd/hippocampus/turnfile"
 	"hippocampus/internal/memory"
 	_ "hippocampus/internal/rapidtest"
 )
@@ -89,10 +91,20 @@ var talks = map[string]func(d doors, user string, messages []said) int{
 	"waited": func(d doors, user string, messages []said) int {
 		return d.turn(fields{"user_id": user, "messages": messages, "wait": true}, messages, 0)
 	},
-	"imported": func(d doors, user string, messages []said) int { // as import --from turns reports them
-		return d.turn(fields{
-			"user_id": user, "messages": messages, "id": "chat-1", "at": "2026-01-02T03:04:05Z",
-		}, messages, 0)
+	"imported": func(d doors, user string, messages []said) int { // by hippocampus import --from turns
+		lines := ""
+		for i, m := range messages {
+			line, _ := json.Marshal(fields{"messages": []said{m}, "at": fmt.Sprintf("2026-01-02T03:04:%02dZ", i)})
+			lines += string(line) + "\n"
+		}
+		var out, report strings.Builder
+		err := turnfile.Import(d.t.Context(), turnfile.Target{
+			Server: remote.Server{Base: d.url, Key: testKey, Client: d.client}, User: user, Out: &out, Err: &report,
+		}, strings.NewReader(lines), int64(len(lines)))
+		if want := fmt.Sprintf("imported %d turns, skipped 0", len(messages)); err != nil || !strings.Contains(out.String(), want) {
+			d.t.Errorf("import: %q %q %v", out.String(), report.String(), err)
+		}
+		return visible(contentsOf(messages)...)
 	},
 	"history": func(d doors, user string, messages []said) int { // the client reports the whole conversation each time
 		n := d.turn(fields{"user_id": user, "conversation_id": user, "messages": messages}, messages, 0)

@@ -1,4 +1,7 @@
-package main
+// Package turnfile reports the turns of a file to a server:
+//
+//	line with a body of POST /v1/turns -> user and id, if it has none -> request, again while the server is too busy
+package turnfile
 
 import (
 	"bufio"
@@ -13,9 +16,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"hippocampus/cmd/hippocampus/connection"
 	"hippocampus/cmd/hippocampus/remote"
 	"hippocampus/cmd/hippocampus/terminal"
 )
@@ -26,17 +26,25 @@ const (
 	shortestPause = time.Second / 10
 )
 
-// turnImport counts what became of the lines of a file of turns.
-type turnImport struct{ imported, known, failed int }
+// counts are the lines of a file by what became of them.
+type counts struct{ imported, known, failed int }
 
-// importTurns reports the turns of a file in their order, one body of POST /v1/turns a line. A line that is refused is
-// named and left out.
-func importTurns(cmd *cobra.Command, to *connection.Session, from io.Reader, size int64) error {
-	bar := terminal.NewBytes(cmd.ErrOrStderr(), "importing", size)
+// Target is where turns are reported to.
+type Target struct {
+	remote.Server
+	User string // of the lines that name none; may be empty
+	// Out gets the counts, and Err the progress and the lines that were refused.
+	Out, Err io.Writer
+}
+
+// Import reports the turns of a file in their order, one body of POST /v1/turns a line. size is the number of its bytes,
+// for the progress. A line that is refused is named and left out; the error counts them.
+func Import(ctx context.Context, to Target, from io.Reader, size int64) error {
+	bar := terminal.NewBytes(to.Err, "importing", size)
 	defer bar.End()
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 64<<10), maxTurnLine)
-	var done turnImport
+	var done counts
 	number := 0
 	for lines.Scan() {
 		number++
@@ -44,12 +52,12 @@ func importTurns(cmd *cobra.Command, to *connection.Session, from io.Reader, siz
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		fresh, err := importTurn(cmd.Context(), to, lines.Bytes())
+		fresh, err := report(ctx, to, lines.Bytes())
 		var refused *lineRefused
 		switch {
 		case errors.As(err, &refused):
 			done.failed++
-			fmt.Fprintf(cmd.ErrOrStderr(), "line %d: %s\n", number, refused)
+			fmt.Fprintf(to.Err, "line %d: %s\n", number, refused)
 		case err != nil:
 			return fmt.Errorf("line %d: %w (the lines before it are there; it is safe to repeat the command)", number, err)
 		case fresh:
@@ -61,7 +69,7 @@ func importTurns(cmd *cobra.Command, to *connection.Session, from io.Reader, siz
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("line %d: %w (a line has at most %d bytes)", number+1, err, maxTurnLine)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "imported %d turns, skipped %d that were there already\n", done.imported, done.known)
+	fmt.Fprintf(to.Out, "imported %d turns, skipped %d that were there already\n", done.imported, done.known)
 	if done.failed > 0 {
 		return fmt.Errorf("%d of %d turns failed", done.failed, done.imported+done.known+done.failed)
 	}
@@ -71,8 +79,8 @@ func importTurns(cmd *cobra.Command, to *connection.Session, from io.Reader, siz
 // lineRefused is the error of a line that the server, or this command, does not accept.
 type lineRefused struct{ error }
 
-// importTurn reports one turn, and again if the server is too busy for it. fresh: the server did not have it.
-func importTurn(ctx context.Context, to *connection.Session, line []byte) (fresh bool, err error) {
+// report reports one turn, and again if the server is too busy for it. fresh: the server did not have it.
+func report(ctx context.Context, to Target, line []byte) (fresh bool, err error) {
 	turn, err := turnOfLine(line, to.User)
 	if err != nil {
 		return false, &lineRefused{err}
