@@ -13,8 +13,9 @@ import (
 
 // embedderFaults are the ways in which an embedder gives no vector of any text.
 var embedderFaults = map[string]llmtest.Reply{
-	"unavailable": llmtest.Status(http.StatusServiceUnavailable), "refuses the key": llmtest.Status(http.StatusUnauthorized),
-	"refuses all": llmtest.Status(http.StatusBadRequest), "garbage": llmtest.Raw("<html>"), "cut": llmtest.Cut(),
+	"unavailable":     llmtest.Status(http.StatusServiceUnavailable),
+	"refuses the key": llmtest.Status(http.StatusUnauthorized),
+	"refuses all":     llmtest.Status(http.StatusBadRequest), "garbage": llmtest.Raw("<html>"), "cut": llmtest.Cut(),
 }
 
 // The messages of a turn are memories after the first attempt, whatever the embedder answers. Once it works, the turn's
@@ -114,7 +115,8 @@ func TestKeepByWords_LeavesForgottenMessagesAlone(t *testing.T) {
 	if got := b.keptContents(); !slices.Equal(got, []string{"How many hives?", "I live in Lisbon."}) {
 		t.Errorf("kept %q", got)
 	}
-	if got := b.factContents(); o.Turn.Status != memory.TurnProcessed || !slices.Equal(got, []string{"I live in Lisbon."}) {
+	if got := b.factContents(); o.Turn.Status != memory.TurnProcessed ||
+		!slices.Equal(got, []string{"I live in Lisbon."}) {
 		t.Errorf("the facts are %q, the turn is %+v", got, o.Turn)
 	}
 }

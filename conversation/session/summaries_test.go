@@ -37,5 +37,7 @@ func TestParseSummary_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 		}
 		return ""
 	}
-	claimtest.Check(t, []claimtest.File{{Name: "summaries.txt", Text: summaryTexts}, {Name: "summaries_held.txt", Text: heldSummaryTexts}}, why)
+	claimtest.Check(t, []claimtest.File{
+		{Name: "summaries.txt", Text: summaryTexts}, {Name: "summaries_held.txt", Text: heldSummaryTexts},
+	}, why)
 }

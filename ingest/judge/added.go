@@ -35,9 +35,9 @@ var joining = func() map[string]bool {
 // mostAdded is how many of addedWords another wording may need.
 const mostAdded = 1
 
-// addedWords returns the Latin words, as lexemes, and the Han characters of a merged text that the texts which it merges
-// lack, each once, besides those of joining.txt and digits. Another form of a word, such as "flies" for "flight", is no
-// other word.
+// addedWords returns the Latin words, as lexemes, and the Han characters of a merged text that the texts which it
+// merges lack, each once, besides those of joining.txt and digits. Another form of a word, such as "flies" for
+// "flight", is no other word.
 func addedWords(merged, texts string) (added []string) {
 	lexemes := text.Lexemes(texts)
 	add := func(word string) {
@@ -61,7 +61,8 @@ func addedWords(merged, texts string) (added []string) {
 }
 
 // item matches what joins another thing to a statement, and the thing.
-var item = regexp.MustCompile(`\b(?:and|or|in|at|on|with|from|of|for|to|by|has|twice)(?: (?:an?|the|his|her|their|my))? (\p{L}+)`)
+var item = regexp.MustCompile(`\b(?:and|or|in|at|on|with|from|of|for|to|by|has|twice)` +
+	`(?: (?:an?|the|his|her|their|my))? (\p{L}+)`)
 
 // isItem reports whether one of the added words of a merged text is another thing, as in "and cheese" and "in winter".
 func isItem(merged string, added []string) bool {

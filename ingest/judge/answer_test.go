@@ -99,7 +99,8 @@ func TestLLM_SalvagesAnswers(t *testing.T) {
 		"merged with an invented number": {decides(`"memory":1,"decision":"replace","merged":"Has 7 grey cats called Miso."`),
 			keep, "7"},
 		"merged with an invented statement": {decides(
-			`"memory":1,"decision":"replace","merged":"Was convicted of tax fraud last winter and owns a cat."`), keep, "neither"},
+			`"memory":1,"decision":"replace","merged":"Was convicted of tax fraud last winter and owns a cat."`), keep,
+			"neither"},
 	} {
 		got, err := NewLLM(scripted{answer: c.answer}).Judge(t.Context(), draft, near)
 		if err != nil || len(got) != 2 {

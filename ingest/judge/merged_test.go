@@ -27,5 +27,7 @@ func TestCheckMerged_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 		}
 		return ""
 	}
-	claimtest.Check(t, []claimtest.File{{Name: "merged.txt", Text: mergedTexts}, {Name: "merged_held.txt", Text: heldMergedTexts}}, why)
+	claimtest.Check(t, []claimtest.File{
+		{Name: "merged.txt", Text: mergedTexts}, {Name: "merged_held.txt", Text: heldMergedTexts},
+	}, why)
 }

@@ -207,7 +207,8 @@ func spansOf(said string, at time.Time) (spans []span) {
 	return spans
 }
 
-// vague reports whether a sentence of a plain text has such a relative date, and no month that tells which time it means.
+// vague reports whether a sentence of a plain text has such a relative date, and no month that tells which time it
+// means.
 func vague(said string, relative *regexp.Regexp) bool {
 	for _, sentence := range sentenceEnd.Split(said, -1) {
 		if relative.MatchString(sentence) && !monthOf.MatchString(sentence) {
@@ -220,8 +221,8 @@ func vague(said string, relative *regexp.Regexp) bool {
 var (
 	sentenceEnd = regexp.MustCompile(`[.!?\n]+(?:\s|$)|[。！？；\n]+`)
 	// monthOf matches a month in a plain text, other than one that is relative itself ("last march").
-	monthOf = regexp.MustCompile(`\b(?:in|on|since|until|by|of|\d{1,2}(?:st|nd|rd|th)?) (?:jan|feb|mar|apr|may|jun|jul|aug|sep|` +
-		`oct|nov|dec)[a-z]*\b|(?:\d{1,2}|` + hanNumber + `)月`)
+	monthOf = regexp.MustCompile(`\b(?:in|on|since|until|by|of|\d{1,2}(?:st|nd|rd|th)?) (?:jan|feb|mar|apr|may|` +
+		`jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|(?:\d{1,2}|` + hanNumber + `)月`)
 )
 
 // valueOf is the value of a number in digits, English words or Chinese numerals; 0 for another text.

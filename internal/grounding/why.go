@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Why returns what is wrong with a conclusion that adds something to its sources, as in `adds "Kyoto" and "1931", which
-// its sources do not have`; "" if it adds nothing. It adds what Invented returns, Chinese names of persons that are known
-// by their place, relatives, illnesses and other conditions. A trait or an occupation is no addition, since a conclusion
-// may find it.
+// Why returns what is wrong with a conclusion that adds something to its sources, as in `adds "Kyoto" and "1931",
+// which its sources do not have`; "" if it adds nothing. It adds what Invented returns, Chinese names of persons
+// that are known by their place, relatives, illnesses and other conditions. A trait or an occupation is no
+// addition, since a conclusion may find it.
 func (has Evidence) Why(statement string) string {
 	added := append(has.Invented(statement), has.missingTerms(statement, true)...)
 	for _, name := range placedNamesIn(statement) {
@@ -29,8 +29,8 @@ func (has Evidence) Why(statement string) string {
 	return `adds "` + strings.Join(added, `" and "`) + `", which its sources do not have`
 }
 
-// named matches what sources have in the same words: a level or a code, such as B2, the title of a work, a Chinese name of
-// a group of companies, and the end of a Chinese name of an illness.
+// named matches what sources have in the same words: a level or a code, such as B2, the title of a work, a Chinese
+// name of a group of companies, and the end of a Chinese name of an illness.
 var named = regexp.MustCompile(`\b\p{Lu}{1,3}\d{1,4}\b|《[^《》]+》|\p{Han}{2}集团|\p{Han}(?:症|炎|癌|溃疡|综合征)`)
 
 // Opposes returns what is wrong with a statement that says the opposite of its sources, as in `says the opposite of "I

@@ -47,7 +47,8 @@ func isTurn(text string) bool {
 
 // hasChat reports whether speakers talk in these lines.
 func hasChat(lines []line) bool {
-	turns, names, headers := 0, 0, 0
+	turns, names := 0, 0
+	headers := 0
 	spoken := map[string]bool{}
 	for _, l := range lines {
 		if l.kind == Own && named.MatchString(l.content()) {

@@ -25,7 +25,8 @@ const (
 		`(?:把|` + aTextChinese + `[^。！？]*(?:请|帮))` + sameSentence + improvesChinese + `|` + aMeaning
 
 	// aMeaning asks what the words of a text mean, or who wrote them.
-	aMeaning = `\b(?:what|who|explain|interpret|analy[sz]e)\b` + sameSentence + `\b(?:lyrics|poem|verses?|song|stanzas?)\b|` +
+	aMeaning = `\b(?:what|who|explain|interpret|analy[sz]e)\b` + sameSentence +
+		`\b(?:lyrics|poem|verses?|song|stanzas?)\b|` +
 		`(?:歌词|首歌|首诗|诗句)` + sameSentence + `(?:意思|谁写|理解|赏析)|` +
 		`续写` + sameSentence + `(?:故事|小说|对话)`
 )

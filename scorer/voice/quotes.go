@@ -45,14 +45,16 @@ func withinLine(text string) (spans []Span) {
 
 var (
 	// report matches a clause that says what someone says or writes, without quotation marks, and ends with a colon.
-	report = regexp.MustCompile(`(?i)(?:^|[.!?] )([^.!?:]*\b(?:writes?|wrote|says?|said|tells?|told|repeats?|repeating|posts?|posted|` +
+	report = regexp.MustCompile(`(?i)(?:^|[.!?] )([^.!?:]*\b(?:writes?|wrote|says?|said|tells?|told|` +
+		`repeats?|repeating|posts?|posted|` +
 		`texts?|texted|asks?|asked|answers|answered|repl(?:y|ies|ied))\b[^.!?:"“]{0,30}:) \S|` +
 		`(?:^|[。！？])([^。！？：:]*(?:写|说|讲|留言|回复|发帖|评论)(?:道|过|着|的)?[：:])[^“"「\s]`)
 	// ownReport matches the beginning of such a clause if the user says it.
 	ownReport = regexp.MustCompile(`(?i)^\s*(?:(?:i|we) |我们?(?:[跟对和向给].{1,6})?(?:想|要|就)?(?:写|说|讲|留言|回复|发帖|评论))`)
 )
 
-// reportStart returns where a clause begins that reports, to the end of a line, what someone else says; -1 if none does.
+// reportStart returns where a clause begins that reports, to the end of a line, what someone else says; -1 if none
+// does.
 func reportStart(text string) int {
 	found := report.FindStringSubmatchIndex(text)
 	if found == nil {

@@ -22,10 +22,11 @@ const (
 // effects says what a server does without a part, for people.
 var effects = map[string]string{
 	"vector_store": "Writes are kept and reach it later; until then recall answers from the database.",
-	"embedder":     "Messages of turns are found by words, and facts are taken later; until then other writes are refused.",
-	"scorer":       "Turns are kept and processed later.",
-	"router":       "Rules route queries until then.",
-	"reranker":     "Recall ranks without it until then.",
+	"embedder": "Messages of turns are found by words, and facts are taken later; " +
+		"until then other writes are refused.",
+	"scorer":   "Turns are kept and processed later.",
+	"router":   "Rules route queries until then.",
+	"reranker": "Recall ranks without it until then.",
 }
 
 // printBanner prints the server's address, the parts in use, those that do not work,

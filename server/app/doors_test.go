@@ -101,7 +101,8 @@ var talks = map[string]func(d doors, user string, messages []said) int{
 		err := turnfile.Import(d.t.Context(), turnfile.Target{
 			Server: remote.Server{Base: d.url, Key: testKey, Client: d.client}, User: user, Out: &out, Err: &report,
 		}, strings.NewReader(lines), int64(len(lines)))
-		if want := fmt.Sprintf("imported %d turns, skipped 0", len(messages)); err != nil || !strings.Contains(out.String(), want) {
+		want := fmt.Sprintf("imported %d turns, skipped 0", len(messages))
+		if err != nil || !strings.Contains(out.String(), want) {
 			d.t.Errorf("import: %q %q %v", out.String(), report.String(), err)
 		}
 		return visible(contentsOf(messages)...)

@@ -81,8 +81,8 @@ func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
 	})
 }
 
-// While the embedding model is unavailable, what is said is found by its words in recalls, lists and contexts, also after
-// a restart. Once it is back, each message has one memory with its embedding, and the facts are taken.
+// While the embedding model is unavailable, what is said is found by its words in recalls, lists and contexts,
+// also after a restart. Once it is back, each message has one memory with its embedding, and the facts are taken.
 func TestWordsOnly_HoldsMessagesWhileTheEmbedderIsUnavailable(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)

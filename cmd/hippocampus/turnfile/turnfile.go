@@ -37,8 +37,8 @@ type Target struct {
 	Out, Err io.Writer
 }
 
-// Import reports the turns of a file in their order, one body of POST /v1/turns a line. size is the number of its bytes,
-// for the progress. A line that is refused is named and left out; the error counts them.
+// Import reports the turns of a file in their order, one body of POST /v1/turns a line. size is the number of its
+// bytes, for the progress. A line that is refused is named and left out; the error counts them.
 func Import(ctx context.Context, to Target, from io.Reader, size int64) error {
 	bar := terminal.NewBytes(to.Err, "importing", size)
 	defer bar.End()

@@ -1,5 +1,5 @@
-// Package claimtest measures which texts of a language model a check takes, of those that say what their sources say and
-// of those that add something. A file has blocks between empty lines:
+// Package claimtest measures which texts of a language model a check takes: of the ones that say what their sources
+// say, and of the ones that add something. A file has blocks between empty lines:
 //
 //	# a comment
 //	a line of the sources
@@ -39,8 +39,8 @@ func Read(file string) (blocks []Block) {
 	return blocks
 }
 
-// Check fails unless at least 97 % of the honest and at most 5 % of the invented texts of some files are taken, and logs
-// the figures of each file. why returns why a text is refused, "" if it is taken.
+// Check fails unless at least 97 % of the honest and at most 5 % of the invented texts of some files are taken,
+// and logs the figures of each file. why returns why a text is refused, "" if it is taken.
 func Check(t *testing.T, files []File, why func(sources []string, claim string) string) {
 	t.Helper()
 	var all counts
