@@ -207,8 +207,8 @@ func spansOf(said string, at time.Time) (spans []span) {
 	return spans
 }
 
-// vague reports whether a sentence of a plain text has such a relative date, and no month that tells which time it
-// means.
+// vague reports whether a sentence of a plain text has such a relative date and names no month, which would tell the
+// time that is meant.
 func vague(said string, relative *regexp.Regexp) bool {
 	for _, sentence := range sentenceEnd.Split(said, -1) {
 		if relative.MatchString(sentence) && !monthOf.MatchString(sentence) {

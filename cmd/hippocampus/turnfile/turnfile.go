@@ -1,6 +1,6 @@
 // Package turnfile reports the turns of a file to a server:
 //
-//	line with a body of POST /v1/turns -> user and id, if it has none -> request, again while the server is too busy
+//	line with a body of POST /v1/turns -> user and id, if they are missing -> request, again while the server is too busy
 package turnfile
 
 import (
@@ -32,7 +32,7 @@ type counts struct{ imported, known, failed int }
 // Target is where turns are reported to.
 type Target struct {
 	remote.Server
-	User string // of the lines that name none; may be empty
+	User string // for lines without a user; may be empty
 	// Out gets the counts, and Err the progress and the lines that were refused.
 	Out, Err io.Writer
 }
