@@ -16,9 +16,6 @@ import (
 	"hippocampus/scorer/voice"
 )
 
-// developers is the half of the test sets with whose misses the rules were written; the other half was held out.
-const developers = "developers"
-
 // voicesOf is what the rules make of messages with words of another voice.
 type voicesOf struct {
 	messages, foreign int // foreign: with a fact that is not the user's statement

@@ -12,7 +12,7 @@ import (
 // that are known by their place, relatives, illnesses and other conditions. A trait or an occupation is no
 // addition, since a conclusion may find it.
 func (has Evidence) Why(statement string) string {
-	added := append(has.Invented(statement), has.missingTerms(statement, true)...)
+	added := slices.Concat(has.Invented(statement), has.missingTerms(statement, true))
 	for _, name := range placedNamesIn(statement) {
 		if !slices.Contains(added, name) && !has.contains(startOf(name)) {
 			added = append(added, name)
