@@ -39,10 +39,12 @@ func (x *index) changed(changes db.Changes) *index {
 	for i := range changes.Documents {
 		note(changes.Documents[i].ID)
 	}
+	var kept links
 	if len(gone) > 0 {
+		kept = x.linksBetween(gone)
 		x = x.without(gone)
 	}
-	x = x.with(changes.Revision, changes.Documents)
+	x = x.with(changes.Revision, changes.Documents, kept)
 	x.unsaved.Store(unsaved)
 	x.noneFaded.Store(noneFaded)
 	return x
@@ -96,8 +98,8 @@ func (x *index) without(gone map[int]bool) *index {
 	return y
 }
 
-// with returns the index with further documents.
-func (x *index) with(revision int64, docs []db.Document) *index {
+// with returns the index with further documents, and with links to those of them that are messages.
+func (x *index) with(revision int64, docs []db.Document, kept links) *index {
 	y := &index{
 		revision: revision, zone: x.zone, docs: x.docs, accessed: x.accessed, lexemes: x.lexemes,
 		taken: x.taken, outdated: x.outdated,
@@ -113,6 +115,7 @@ func (x *index) with(revision int64, docs []db.Document) *index {
 	y.append(docs)
 	y.byID = y.merged(x.byID, y.added(len(x.docs)), y.compareIDs)
 	y.linkMessages(docs, len(x.docs))
+	y.linkAgain(kept)
 	ordered := slices.DeleteFunc(y.added(len(x.docs)), func(doc uint32) bool {
 		return len(y.messagesOf(int(doc))) > 0
 	})
@@ -245,30 +248,6 @@ func (x *index) merged(ordered, others []uint32, order func(a, b int) int) []uin
 func (x *index) compareOrder(a, b int) int {
 	return cmp.Or(cmp.Compare(x.kind(a).ConversationID, x.kind(b).ConversationID),
 		cmp.Compare(x.docs[a].created, x.docs[b].created), x.compareIDs(a, b))
-}
-
-// linkMessages notes which of the documents from a place on, or the memories that they superseded, were
-// taken from which messages.
-func (x *index) linkMessages(docs []db.Document, from int) {
-	placeOf := func(id string) (uint32, bool) {
-		place, known := x.place(id)
-		return uint32(place), known && x.kind(place).Type == memory.TypeMessage
-	}
-	for i := range docs {
-		doc := uint32(from + i)
-		for _, id := range docs[i].DerivedFrom {
-			if message, known := placeOf(id); known {
-				x.taken = append(x.taken, taking{doc: doc, message: message})
-			}
-		}
-		for _, f := range docs[i].Supersedes {
-			if message, known := placeOf(f.From); known {
-				x.outdated = append(x.outdated, outdated{
-					doc: doc, message: message, whole: isOneClause(f.Said), stated: appendHashes(nil, f.Lexemes),
-				})
-			}
-		}
-	}
 }
 
 // number gives each document its position in the sequence.

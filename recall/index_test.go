@@ -145,15 +145,20 @@ func drawChanges(r *rapid.T, documents map[string]db.Document) (changes db.Chang
 	}
 	changed := slices.Clone(changes.Gone)
 	for _, d := range changes.Documents {
+		// A message is read again without what was taken from it if only its superseded facts are others.
+		before, isKnown := documents[d.ID]
+		if !isKnown || before.Type != d.Type || rapid.Bool().Draw(r, "with what was taken from it") {
+			changed = append(changed, d.ID)
+		}
 		documents[d.ID] = d
-		changed = append(changed, d.ID)
 	}
-	for id, d := range documents { // a change of a message is also one of what was taken from it
+	for id, d := range documents { // a change of a message may also be one of what was taken from it
 		sources := slices.Clone(d.DerivedFrom)
 		for _, f := range d.Supersedes {
 			sources = append(sources, f.From)
 		}
-		if !slices.Contains(changed, id) && slices.ContainsFunc(sources, func(from string) bool {
+		isRead := func(r db.Document) bool { return r.ID == id }
+		if !slices.ContainsFunc(changes.Documents, isRead) && slices.ContainsFunc(sources, func(from string) bool {
 			return slices.Contains(changed, from)
 		}) {
 			changes.Documents = append(changes.Documents, d)

@@ -15,7 +15,7 @@ import (
 
 // snapshotFormat changes with the fields of a snapshot, and with what an index holds of a
 // text: the hash of a lexeme, and the cues.
-const snapshotFormat = 10
+const snapshotFormat = 11
 
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
