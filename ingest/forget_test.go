@@ -184,3 +184,33 @@ func TestForgetAll_ShortensAMessageByEachFact(t *testing.T) {
 		t.Errorf("restored (-want +got):\n%s", diff)
 	}
 }
+
+// A message goes on with what it says besides, also if an insight was made of the fact that is forgotten, and if two of
+// its facts are forgotten that were taken from one sentence.
+func TestForget_KeepsWhatAMessageSaysBesides(t *testing.T) {
+	t.Parallel()
+	message, first, second, insight := numbered(1), numbered(2), numbered(3), numbered(4)
+	for name, c := range map[string]struct {
+		said, first, second string
+		derived, forgotten  []string
+	}{
+		"an insight": {
+			"I keep bees. My dog is called Rex.", "Keeps bees", "Has a dog called Rex", []string{first, second}, []string{first},
+		},
+		"two facts": {
+			"I work as a nurse in Zwolle. My dog is called Rex.", "Is a nurse", "Lives near Zwolle", []string{second},
+			[]string{first, second},
+		},
+	} {
+		b := newFixture(t)
+		b.put(map[string][]string{first: {message}, second: {message}, insight: c.derived},
+			memory.Memory{ID: message, Status: memory.Active, Type: memory.TypeMessage, Speaker: "user", Content: c.said},
+			memory.Memory{ID: first, Status: memory.Active, Type: memory.TypeFact, Content: c.first},
+			memory.Memory{ID: second, Status: memory.Active, Type: memory.TypeFact, Content: c.second},
+			memory.Memory{ID: insight, Status: memory.Active, Type: memory.TypeReflection, Content: "Likes animals and people"})
+		b.ForgetAll(t.Context(), ada.AppID, c.forgotten, Forgetting{Scope: OfStatement})
+		if got := b.states()["1"]; got != "active: My dog is called Rex." {
+			t.Errorf("%s: the message is %s", name, got)
+		}
+	}
+}

@@ -177,10 +177,16 @@ func documentOf(m memory.Memory, sources []memory.Memory) db.Document {
 // both, so that what is left of them is compared with the next root.
 func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Statement {
 	found, stated := p.statement(root, docs)
+	p.noteFound(root, found, docs)
+	return stated
+}
+
+// noteFound plans what becomes of what states the same as a root.
+func (p *forgetting) noteFound(root memory.Memory, found []statement.Found, docs []db.Document) {
 	for _, f := range found {
 		c := p.plannedFor(f.ID)
 		switch {
-		case p.isAsked(f.ID), c != nil && c.Left == "":
+		case p.isAsked(f.ID), c != nil && (c.Left == "" || c.hasLost(root, f)):
 			continue
 		case c == nil:
 			c = &planned{root: root}
@@ -217,7 +223,14 @@ func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Stat
 			c.text = m.EmbeddedText()
 		}
 	}
-	return stated
+}
+
+// hasLost reports whether the sentence of a message from which a root was taken has been taken out with another root:
+// what is left has no word of the root, and does not state it in another language either.
+func (c *planned) hasLost(root memory.Memory, f statement.Found) bool {
+	sharesWord := func(sentence string) bool { return statement.SharesWord(root.Content, sentence) }
+	return f.Why == statement.Source && f.Left == "" &&
+		!slices.ContainsFunc(f.Taken, sharesWord) && slices.ContainsFunc(c.Taken, sharesWord)
 }
 
 // statement returns what states the same as a root among documents, or goes with it.
@@ -249,63 +262,6 @@ func (p *forgetting) plannedFor(id string) *planned {
 // isAsked reports whether a memory is to be forgotten by its id.
 func (p *forgetting) isAsked(id string) bool {
 	return slices.ContainsFunc(p.batch, func(m memory.Memory) bool { return m.ID == id })
-}
-
-// release plans that sources which a withdrawn summary condensed are active again, except for those that state the same
-// as the root.
-func (p *forgetting) release(root memory.Memory, condensed []memory.Memory) {
-	isNot := func(m memory.Memory) bool { return m.Status != memory.Consolidated }
-	condensed = slices.DeleteFunc(condensed, isNot)
-	docs := make([]db.Document, len(condensed))
-	for i, m := range condensed {
-		docs[i] = documentOf(m, nil)
-	}
-	p.note(root, docs)
-	for _, m := range condensed {
-		if p.isAsked(m.ID) || p.plannedFor(m.ID) != nil {
-			continue
-		}
-		p.planUndo(root, m, statement.Derived, func(m *memory.Memory) bool {
-			if m.Status != memory.Consolidated {
-				return false
-			}
-			m.Status = memory.Active
-			return true
-		})
-	}
-}
-
-// planUndo plans that a memory is changed back, with a root, unless it goes.
-func (p *forgetting) planUndo(root, m memory.Memory, why statement.Why, undo func(m *memory.Memory) bool) {
-	c := p.plannedFor(m.ID)
-	switch {
-	case c == nil:
-		c = &planned{Found: statement.Found{ID: m.ID, Why: why}, root: root, undo: undo}
-		p.planned = append(p.planned, c)
-	case c.undo == nil:
-		return
-	default:
-		first := c.undo
-		c.undo = func(m *memory.Memory) bool {
-			done := first(m)
-			return undo(m) || done
-		}
-	}
-	before := m
-	if !c.undo(&m) || m.Status != memory.Active {
-		return
-	}
-	if isRevived(before, m) {
-		p.revived = append(p.revived, m)
-	}
-	if m.EmbeddingModel != p.by.Model() || m.EmbeddedText() != before.EmbeddedText() {
-		c.text = m.EmbeddedText()
-	}
-}
-
-// isRevived reports whether a fact is active again.
-func isRevived(before, after memory.Memory) bool {
-	return before.Status != memory.Active && after.Status == memory.Active && after.Type != memory.TypeMessage
 }
 
 // prepare embeds what changes, and compares what comes back with what is active. The facts of a model that answers late

@@ -91,3 +91,6 @@ func States(content, fact string) bool {
 
 // IsIn reports whether a text states a fact, or most of its words are the fact's.
 func IsIn(fact, text string) bool { return wordsOf(text).takes([]words{wordsOf(fact)}) }
+
+// SharesWord reports whether a sentence has one of the words of a fact.
+func SharesWord(fact, sentence string) bool { return wordsOf(fact).in(wordsOf(sentence)) > 0 }
