@@ -23,6 +23,8 @@ const bySimilarity = 5
 // nearest of those above the floor, and those about the same thing by attributes, topics and
 // words, or all facts of a user who has few. Earlier drafts of the same transaction are among
 // them if they would be merged without a judge. note says why the judge is not asked at all.
+// The order is by similarity first, and the same whether the floor is known yet or not if the
+// judge sees all facts.
 func (w *Writer) judgeable(draft memory.Memory, near nearest, earlier []memory.Memory) (
 	judgeable []memory.Memory, note string,
 ) {
@@ -32,7 +34,8 @@ func (w *Writer) judgeable(draft memory.Memory, near nearest, earlier []memory.M
 	similarity := map[string]float64{}
 	consider := func(m memory.Memory, least float64) {
 		c := likeness(&m, &draft)
-		if _, seen := similarity[m.ID]; !seen && c >= least && alike(&m, &draft) && m.Type != memory.TypeSummary {
+		isNear := c >= least || near.showsAnyway(m)
+		if _, seen := similarity[m.ID]; !seen && isNear && alike(&m, &draft) && m.Type != memory.TypeSummary {
 			judgeable, similarity[m.ID] = append(judgeable, m), c
 		}
 	}

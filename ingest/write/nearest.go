@@ -25,6 +25,11 @@ type nearest struct {
 	few   bool            // no floor is set, and the judge can see all facts at once
 }
 
+// showsAnyway reports whether the judge sees a memory however dissimilar it is.
+func (near nearest) showsAnyway(m memory.Memory) bool {
+	return near.few && slices.ContainsFunc(near.facts, func(f memory.Memory) bool { return f.ID == m.ID })
+}
+
 // nearest finds what drafts may concern, except for memories whose ids are in except.
 func (w *Writer) nearest(ctx context.Context, owner memory.Owner, drafts []Draft, except []string) (
 	near nearest, err error,
