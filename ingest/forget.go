@@ -264,7 +264,7 @@ func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, me
 			m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
 		}
 		if before.Status == memory.Active || m.Status != memory.Active {
-			return DoneReverted, memory.EventRestored, nil
+			return DoneReverted, kindOf(before, *m), nil
 		}
 		m.LastAccessedAt = now
 		return DoneRestored, memory.EventRestored, nil

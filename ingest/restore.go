@@ -59,6 +59,7 @@ type reversal struct {
 	id     string
 	of     string // id of the memory of the batch with which it was forgotten
 	detail json.RawMessage
+	into   []string // ids of what was derived from it when it was condensed, if it was
 }
 
 // undoing is a forgetting that is undone.
@@ -188,7 +189,9 @@ func (r *restoring) findReversals(ctx context.Context) error {
 		}
 		for _, e := range slices.Backward(events[m.id]) {
 			if togetherIn(e).Statement == m.statement {
-				r.reversals = append(r.reversals, reversal{id: m.id, of: of[m.statement], detail: e.Detail})
+				r.reversals = append(r.reversals, reversal{
+					id: m.id, of: of[m.statement], detail: e.Detail, into: condensedInto(events[m.id]),
+				})
 				break
 			}
 		}
@@ -256,7 +259,7 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 				done = DoneRestored
 			}
 			effects[change.of] = append(effects[change.of], Effect{ID: m.ID, Type: m.Type, Done: done})
-			if err := r.store(ctx, changes, before, m); err != nil {
+			if err := r.store(ctx, changes, before, m, change.into); err != nil {
 				return err
 			}
 		}
@@ -280,7 +283,7 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 			m.Status, m.SupersededBy = memory.Active, ""
 			m.Faded = false
 			r.applyCut(m)
-			if err := r.store(ctx, changes, before, m); err != nil {
+			if err := r.store(ctx, changes, before, m, nil); err != nil {
 				return err
 			}
 			restored = append(restored, *m)
@@ -294,9 +297,9 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 	return results, err
 }
 
-// store stores a memory that was changed back.
+// store stores a memory that was changed back; into is what it was condensed into before.
 func (r *restoring) store(
-	ctx context.Context, changes *history.Recorder, before memory.Memory, m *memory.Memory,
+	ctx context.Context, changes *history.Recorder, before memory.Memory, m *memory.Memory, into []string,
 ) error {
 	difference := history.Diff(before, *m)
 	if difference == nil {
@@ -311,6 +314,11 @@ func (r *restoring) store(
 	if embedding := r.embeddings[m.ID]; embedding != nil {
 		m.Embed(embedding, r.by.Model())
 	}
-	changes.Note(m.ID, memory.EventRestored, difference)
+	var detail any = difference
+	kind := kindOf(before, *m)
+	if kind == memory.EventConsolidated {
+		detail = condensed{Change: difference, Into: into}
+	}
+	changes.Note(m.ID, kind, detail)
 	return changes.Update(ctx, before, m)
 }
