@@ -10,6 +10,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/forgetting"
 	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
 	"hippocampus/server/app"
 	"hippocampus/vectorstore"
 	"hippocampus/vectorstore/projection"
@@ -75,6 +76,18 @@ var changes = []change{
 	},
 	{name: "delete", ready: written(home(1)), ask: onIt("DELETE", "", nil)},
 	{name: "restore", ready: after(written(home(1)), onIt("DELETE", "", nil)), ask: onIt("POST", "/restore", nil)},
+	{name: "statement's deletion", ready: insighted, ask: onIt("DELETE", "", nil)},
+	{
+		name:  "statement's restoration",
+		ready: after(insighted, onIt("DELETE", "", nil)),
+		ask:   onIt("POST", "/restore", nil),
+	},
+	{
+		name:  "conversation's deletion",
+		ready: insighted,
+		ask: asked("POST", "/v1/memories/forget",
+			func(p *plot) any { return fields{"user_id": p.owner.UserID, "conversation_id": "talk"} }),
+	},
 	{
 		name:  "withdrawal",
 		ready: after(written(home(1)), turn(move)),
@@ -188,6 +201,13 @@ func script(t *testing.T) *llmtest.Server {
 }
 
 func nothing(*plot) {}
+
+// insighted tells of a pet, which the assistant repeats, and reflects on it and on other facts: to forget the pet is to
+// forget the message, the echo and the insights, and to withhold both from the log.
+func insighted(p *plot) {
+	after(written(home(1), task(1)), repeated(aPet, "So "+pet(1)+"."), (*plot).reflect)(p)
+	p.lookFor(func(m memory.Memory) bool { return m.Content == pet(1) })
+}
 
 // after runs several steps; every step must succeed.
 func after(steps ...any) func(p *plot) {

@@ -137,7 +137,6 @@ func unexplained(all map[string]db.Record) error {
 				}
 			}
 		}
-		last := r.Events[max(0, len(r.Events)-1)]
 		switch m.Status {
 		case memory.Superseded:
 			successor, known := all[m.SupersededBy]
@@ -150,8 +149,13 @@ func unexplained(all map[string]db.Record) error {
 			}
 		case memory.Consolidated:
 			var detail struct{ Into []string }
-			if err := json.Unmarshal(last.Detail, &detail); err != nil || len(detail.Into) == 0 {
-				report("memory %s is consolidated into nothing: %s", id, last.Detail)
+			for _, e := range r.Events {
+				if e.Kind == memory.EventConsolidated {
+					_ = json.Unmarshal(e.Detail, &detail)
+				}
+			}
+			if len(detail.Into) == 0 {
+				report("memory %s is consolidated into nothing: %+v", id, r.Events)
 			}
 			for _, derived := range detail.Into {
 				r, known := all[derived]

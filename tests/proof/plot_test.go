@@ -220,6 +220,9 @@ func (p *plot) shape() string {
 	}
 	for _, turn := range turns {
 		add("turn %s %s", turn.ClientID, turn.Status)
+		for _, m := range turn.Readable() {
+			add("said in turn %s: %s", turn.ClientID, m.Content)
+		}
 		candidates, err := p.s.records.TurnCandidates(ctx, p.owner.AppID, turn.ID)
 		if err != nil {
 			p.t.Fatal(err)

@@ -29,6 +29,15 @@ func talk(texts ...string) func(p *plot) bool {
 	}
 }
 
+// repeated sends a turn of a conversation with the assistant's answer.
+func repeated(text, answer string) func(p *plot) bool {
+	return func(p *plot) bool {
+		return p.turn(fields{"id": p.turnID(), "conversation_id": "talk", "messages": []fields{
+			{"role": "user", "content": text}, {"role": "assistant", "content": answer},
+		}})
+	}
+}
+
 func (p *plot) turn(body fields) bool {
 	body["user_id"] = p.owner.UserID
 	r := p.try("POST", "/v1/turns", body)
