@@ -226,7 +226,7 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 			}
 		})
 	}
-	conflicts := append(slices.Clone(statuses), 409)
+	conflicts := slices.Clip(slices.Concat(statuses, []int{409})) // several lists continue it
 	request("DELETE", "/v1/turns/"+talk+"-0", nil, append(conflicts, 404)...)
 	request("POST", "/v1/turns", object{"user_id": user, "conversation_id": talk, "replaces": talk + "-1",
 		"messages": []object{{"role": "user", "name": user, "content": "I own a canoe. I live in " + user + "-city."}}},
@@ -249,10 +249,31 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 			r.t.Errorf("the file of %s: status %d", user, status)
 		}
 	})
+	r.forget(user, request, conflicts)
 	for i, id := range r.servers[0].active(user)[:4] {
 		request("PATCH", "/v1/memories/"+id, object{"content": fmt.Sprintf("%s changed memory %d", user, i)}, conflicts...)
 	}
 	sent.Wait()
+}
+
+// forget forgets statements with what states the same, by id, turn and conversation, and restores one of them.
+func (r *erasureRace) forget(
+	user string, request func(method, path string, body any, statuses ...int), statuses []int,
+) {
+	r.t.Helper()
+	s, ids := r.servers[0], r.servers[0].active(user)
+	forgotten := ids[len(ids)-1]
+	s.call("DELETE", "/v1/memories/"+forgotten, nil, 200)
+	statuses = append(statuses, 404)
+	request("POST", "/v1/memories/"+forgotten+"/restore", nil, statuses...)
+	request("DELETE", "/v1/memories/"+ids[len(ids)-2], nil, statuses...)
+	for _, selection := range []object{
+		{"turn_id": "talk-of-" + user + "-2"}, {"conversation_id": "talk-of-" + user},
+		{"filter": object{"content": object{"contains": "skiing"}}},
+	} {
+		selection["user_id"] = user
+		request("POST", "/v1/memories/forget", selection, statuses...)
+	}
 }
 
 // settle waits until a user's turns are processed, and the stores agree.
