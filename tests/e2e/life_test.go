@@ -122,6 +122,10 @@ func (l *life) live(e entry) {
 	case e.Forget != nil:
 		l.until(e.Forget.At.Time)
 		l.call("POST", "/v1/forget", object{"user_id": e.Forget.User, "dry_run": false, "whole": true}, 200)
+	case e.Delete != nil:
+		l.delete(*e.Delete)
+	case e.Withdraw != nil:
+		l.withdraw(*e.Withdraw)
 	case e.Context != nil:
 		l.until(e.Context.At.Time)
 		l.ask(*e.Context)

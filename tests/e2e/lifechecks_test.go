@@ -206,6 +206,8 @@ func (l *life) checkHistories(all []remembered) {
 				status = "active"
 			case "superseded", "consolidated", "forgotten":
 				status = kind
+			case "restored":
+				status = "active"
 			}
 		}
 		if one.Memory["status"] != status {
@@ -242,22 +244,18 @@ func (l *life) checkPast(user string, all []remembered) {
 	}
 }
 
-// checkLog expects every message of the script in the log, once and in order.
+// checkLog expects every message of the script that can be read in the log, once and in order.
 func (l *life) checkLog() {
 	l.t.Helper()
 	for _, e := range l.script {
 		if e.Talk == "" {
 			continue
 		}
-		var want, got []string
-		for _, turn := range e.Turns {
-			for _, m := range turn.Said {
-				want = append(want, m.text())
-			}
-		}
+		want, got := l.readable(e), []string{}
 		r := l.call("GET", "/v1/conversations/"+e.Talk+"?limit=500&user_id="+e.User, nil, 200)
 		for _, turn := range r.list("turns") {
-			for _, m := range turn["messages"].([]any) {
+			messages, _ := turn["messages"].([]any) // nil: the turn was taken back
+			for _, m := range messages {
 				got = append(got, m.(map[string]any)["content"].(string))
 			}
 		}
@@ -291,6 +289,13 @@ func (l *life) checkMessages(user string, all []remembered) {
 				}
 			}
 		}
+	}
+	for _, e := range l.script {
+		if e.Withdraw == nil || e.Withdraw.Instead == "" || l.of(*e.Withdraw).User != user {
+			continue
+		}
+		want = append(want, fmt.Sprintf("%s %s  user: %s", lifetime(e.Withdraw.At.Format(time.RFC3339)), e.Withdraw.Talk,
+			e.Withdraw.Instead))
 	}
 	for _, one := range all {
 		if m := one.Memory; m["type"] == "message" {

@@ -28,6 +28,8 @@ type entry struct {
 	Outcome     *outcomeStep     `yaml:"outcome"`
 	Reflect     *reflectStep     `yaml:"reflect"`
 	Forget      *forgetStep      `yaml:"forget"`
+	Delete      *deleteStep      `yaml:"delete"`
+	Withdraw    *withdrawStep    `yaml:"withdraw"`
 	Context     *contextStep     `yaml:"context"`
 	Servers     string           `yaml:"servers"` // two, one or restart
 }
