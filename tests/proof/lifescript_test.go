@@ -26,7 +26,8 @@ var chapters = []chapter{
 	{"a pin", 3, (*life).pin},
 	{"a deletion", 4, (*life).remove},
 	{"a restoration", 6, (*life).restore},
-	{"a withdrawal", 4, (*life).withdraw},
+	{"a withdrawal", 3, (*life).withdraw},
+	{"a replacement", 3, (*life).replace},
 	{"a reflection", 5, (*life).reflect},
 	{"an undo", 2, (*life).undo},
 	{"forgetting", 6, (*life).forget},
@@ -58,21 +59,34 @@ func (l *life) say() string {
 }
 
 func (l *life) turn() {
-	mark := fmt.Sprintf("day%dx", l.day)
+	l.report(fmt.Sprintf("day%dx", l.day), fields{"conversation_id": conversationOf(l.day)}, 200)
+}
+
+// conversationOf returns the id of the conversation of a day.
+func conversationOf(day int) string { return fmt.Sprintf("conversation %d", day/7) }
+
+// report reports a turn of random statements, of which the assistant repeats some.
+func (l *life) report(mark string, more fields, statuses ...int) {
 	var facts []llmtest.Fact
+	echo := ""
 	text := "Hello! " + mark
 	for range l.dice.IntN(4) {
 		said := l.say()
 		importance := 0.4 + float64(l.dice.IntN(60))/100
 		facts = append(facts, llmtest.Fact{Fact: said, Importance: importance, Domain: topicOf(said).domain})
 		text += " " + said + "."
+		if l.dice.IntN(3) == 0 {
+			echo = " So " + said + "."
+		}
 	}
 	l.mind.Facts(mark, facts...)
-	answer := "A notebook for " + mark + " and a walk along the river would suit that."
-	l.call("POST", "/v1/turns", fields{
-		"id": mark, "user_id": "ada", "wait": true, "conversation_id": fmt.Sprintf("conversation %d", l.day/7),
+	answer := "A notebook for " + mark + " and a walk along the river would suit that." + echo
+	turn := fields{
+		"id": mark, "user_id": "ada", "wait": true,
 		"messages": []fields{{"role": "user", "content": text}, {"role": "assistant", "content": answer}},
-	}, 200)
+	}
+	maps.Copy(turn, more)
+	l.call("POST", "/v1/turns", turn, statuses...)
 }
 
 // wish returns the body of a random direct write.
@@ -175,7 +189,12 @@ func (l *life) pin() {
 	}
 }
 
+// remove forgets what a memory states, or all of a turn of the last days.
 func (l *life) remove() {
+	if l.dice.IntN(4) == 0 {
+		l.call("POST", "/v1/memories/forget", fields{"user_id": "ada", "turn_id": l.recent()}, 200, 404)
+		return
+	}
 	if id, ok := l.one(func(memory.Memory) bool { return true }); ok {
 		l.call("DELETE", "/v1/memories/"+id, nil, 200)
 	}
@@ -187,9 +206,18 @@ func (l *life) restore() {
 	}
 }
 
+// recent returns the id that a turn of the last days has, if there is one.
+func (l *life) recent() string { return fmt.Sprintf("day%dx", l.day-l.dice.IntN(10)) }
+
 // withdraw takes back a turn of the last days, if there is one.
-func (l *life) withdraw() {
-	l.call("DELETE", fmt.Sprintf("/v1/turns/day%dx", l.day-l.dice.IntN(10)), nil, 200, 404)
+func (l *life) withdraw() { l.call("DELETE", "/v1/turns/"+l.recent(), nil, 200, 404) }
+
+// replace reports a turn in place of one of the last days, if there is one.
+func (l *life) replace() {
+	day := max(0, l.day-l.dice.IntN(10))
+	l.report(fmt.Sprintf("edited%dx", l.day), fields{
+		"conversation_id": conversationOf(day), "replaces": fmt.Sprintf("day%dx", day),
+	}, 200, 404)
 }
 
 // reflect asks for a reflection. A malformed answer of the model changes nothing.
