@@ -291,7 +291,7 @@ func (l *life) checkMessages(user string, all []remembered) {
 		}
 	}
 	for _, e := range l.script {
-		if e.Withdraw == nil || e.Withdraw.Instead == "" || l.of(*e.Withdraw).User != user {
+		if e.Withdraw == nil || e.Withdraw.Instead == "" || l.talkOf(*e.Withdraw).User != user {
 			continue
 		}
 		want = append(want, fmt.Sprintf("%s %s  user: %s", lifetime(e.Withdraw.At.Format(time.RFC3339)), e.Withdraw.Talk,

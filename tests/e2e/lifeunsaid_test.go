@@ -49,14 +49,14 @@ func (l *life) withdraw(w withdrawStep) {
 			continue
 		}
 		l.call("POST", "/v1/turns", object{
-			"id": id + "-edited", "user_id": l.of(w).User, "conversation_id": w.Talk, "replaces": id, "wait": true,
+			"id": id + "-edited", "user_id": l.talkOf(w).User, "conversation_id": w.Talk, "replaces": id, "wait": true,
 			"messages": []object{message{User: w.Instead}.body()},
 		}, 200)
 	}
 }
 
-// of returns the talk of which a turn is taken back.
-func (l *life) of(w withdrawStep) entry {
+// talkOf returns the talk of which a turn is taken back.
+func (l *life) talkOf(w withdrawStep) entry {
 	for _, e := range l.script {
 		if e.Talk == w.Talk {
 			return e

@@ -115,7 +115,7 @@ var statementOperations = []statementOperation{
 }
 
 // TestStatements_DoAsTheTableSays does each operation of the table in docs/flows/statements.md to a statement of two
-// users, of whom one says something else in the same message, and compares what becomes of each kind of item.
+// users, and compares what becomes of each kind of item. The second user says something else in the same message.
 func TestStatements_DoAsTheTableSays(t *testing.T) {
 	page := statementsPage(t)
 	onEachSize(t, func(t *testing.T, size size) {

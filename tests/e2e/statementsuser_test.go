@@ -54,7 +54,7 @@ func (u *stated) say(name, said, answered string, more object) {
 	u.call("POST", "/v1/turns", report, 200)
 }
 
-// tell states it, in a conversation that goes on.
+// tell reports the statement, in a conversation that goes on.
 func (u *stated) tell() {
 	u.t.Helper()
 	u.say("said", u.sentence, "Noted: you live in Utrecht.", object{
@@ -81,7 +81,7 @@ func (u *stated) end() {
 	})
 }
 
-// reflect makes an insight of the fact and of another one about an animal; geese: which retires them.
+// reflect makes an insight of the fact and of another one about an animal. With geese both facts retire.
 func (u *stated) reflect(animal string) {
 	u.t.Helper()
 	u.call("POST", "/v1/memories", object{
@@ -94,7 +94,7 @@ func (u *stated) reflect(animal string) {
 	u.look()
 }
 
-// condensed states it, and ends and reflects, so that each kind of item states it.
+// condensed reports the statement, ends the conversation and reflects, so that each kind of item exists.
 func (u *stated) condensed() {
 	u.t.Helper()
 	u.tell()
