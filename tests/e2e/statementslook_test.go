@@ -100,8 +100,8 @@ func (u *stated) look() map[string]seen {
 	return items
 }
 
-// isFormer reports whether what another statement says stands for a memory, or nothing, in the answer to a question about
-// the present.
+// isFormer reports whether a memory is no item of the answer to a question about the present: another statement stands
+// for it, or nothing.
 func (u *stated) isFormer(id string) bool {
 	u.t.Helper()
 	r := u.call("POST", "/v1/recall", whereNow(u.user), 200)
@@ -169,13 +169,14 @@ func (u *stated) memories() map[string]seen {
 // timeline returns the value of the user's home that is valid now.
 func (u *stated) timeline() seen {
 	u.t.Helper()
-	for _, value := range u.facts(u.user, "&type=profile&key=home_city") {
-		if value == "Utrecht" {
-			return seen{"active", "Utrecht"}
-		}
-		return seen{"replaced", fmt.Sprint(value)}
+	values := u.facts(u.user, "&type=profile&key=home_city") // at most one
+	switch {
+	case len(values) == 0:
+		return seen{}
+	case values[0] == "Utrecht":
+		return seen{"active", "Utrecht"}
 	}
-	return seen{}
+	return seen{"replaced", fmt.Sprint(values[0])}
 }
 
 // event returns the user's message in the log.

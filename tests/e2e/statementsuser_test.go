@@ -23,7 +23,8 @@ func (s *server) stating(t *testing.T, operation statementOperation, place int) 
 	t.Helper()
 	user := fmt.Sprintf("operation-%d", place)
 	alone := &stated{user: user, message: "message", sentence: "I live in Utrecht."}
-	more := &stated{user: user + "-more", message: "message with more", sentence: "I live in Utrecht. My dog is called Rex."}
+	more := &stated{user: user + "-more", message: "message with more"}
+	more.sentence = alone.sentence + " My dog is called Rex."
 	alone.other = more
 	for _, u := range []*stated{alone, more} {
 		u.server, u.ids, u.had = s.of(t), map[string]string{}, map[string]bool{}
