@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -197,6 +198,10 @@ func (p *forgetting) forgetBatch(
 	if err != nil {
 		return nil, err
 	}
+	place := func(m memory.Memory) int {
+		return slices.IndexFunc(p.batch, func(b memory.Memory) bool { return b.ID == m.ID })
+	}
+	slices.SortFunc(batch, func(a, b memory.Memory) int { return cmp.Compare(place(a), place(b)) })
 	for _, m := range batch {
 		switch {
 		case p.Scope == OfItem || isGone(m):
