@@ -112,6 +112,7 @@ func newLife(t *testing.T, size size) *life {
 func (l *life) live(day int) {
 	l.day = day
 	l.s.clock.set(birth.AddDate(0, 0, day).Add(time.Duration(l.dice.IntN(600)) * time.Minute))
+	l.judged()
 	chapter := l.choose()
 	l.transcript = append(l.transcript, fmt.Sprintf("day %d: %s", day, chapter.name))
 	chapter.live(l)
@@ -119,6 +120,19 @@ func (l *life) live(day int) {
 	if l.t.Failed() {
 		l.t.Fatalf("day %d: the life ends after %s", day, chapter.name)
 	}
+}
+
+// judged waits until the judge was asked again about what was restored since, which a job does when the clock has moved.
+func (l *life) judged() {
+	l.t.Helper()
+	eventually(l.t, "the judge being asked again", func() string {
+		for _, job := range l.s.call("GET", "/v1/jobs?kind=judge_again", nil, 200).list("jobs") {
+			if job["state"] != "completed" {
+				return fmt.Sprint(job)
+			}
+		}
+		return ""
+	})
 }
 
 // check waits until the stores are at rest, and checks the invariants.
