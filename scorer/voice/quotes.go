@@ -53,8 +53,8 @@ var (
 	ownReport = regexp.MustCompile(`(?i)^\s*(?:(?:i|we) |我们?(?:[跟对和向给].{1,6})?(?:想|要|就)?(?:写|说|讲|留言|回复|发帖|评论))`)
 )
 
-// reportStart returns where a clause begins that reports what someone else says, to the end of a line; -1 without such a
-// clause.
+// reportStart returns where a clause begins that reports what someone else says, to the end of a line; -1 without such
+// a clause.
 func reportStart(text string) int {
 	found := report.FindStringSubmatchIndex(text)
 	if found == nil {

@@ -76,7 +76,7 @@ func withLeads(spans []Span) (led []Span) {
 			continue
 		}
 		at := len(s.Text)
-		if found := lead.FindStringIndex(s.Text); found != nil && !noSentence(s.Text[found[0]:]) {
+		if found := lead.FindStringIndex(s.Text); len(found) > 0 && !noSentence(s.Text[found[0]:]) {
 			at = found[0]
 		}
 		if at > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -25,7 +26,7 @@ func valuesOf(m memory.Memory) values {
 	text, err := json.Marshal(map[string]any{
 		"content": m.Content, "importance": m.Importance, "domain": m.Domain, "type": m.Type, "tags": tags,
 		"metadata": metadata, "pinned": m.Pinned, "status": m.Status, "faded": m.Faded,
-		"superseded_by": m.SupersededBy,
+		"superseded_by": m.SupersededBy, "last_said_at": "",
 	})
 	if err != nil {
 		panic(err) // metadata that is no JSON cannot be stored
@@ -33,6 +34,9 @@ func valuesOf(m memory.Memory) values {
 	var v values
 	if err := json.Unmarshal(text, &v); err != nil {
 		panic(err)
+	}
+	if !m.LastSaidAt.IsZero() {
+		v["last_said_at"] = m.LastSaidAt.UTC().Format(time.RFC3339Nano)
 	}
 	return v
 }
@@ -76,7 +80,7 @@ func replay(r db.Record) error {
 	if len(r.Events) == 0 || r.Events[0].Kind != memory.EventCreated {
 		return fmt.Errorf("memory %s has no created event before its others: %v", r.Memory.ID, kinds(r.Events))
 	}
-	v := values{"status": string(memory.Active), "faded": false, "superseded_by": ""}
+	v := values{"status": string(memory.Active), "faded": false, "superseded_by": "", "last_said_at": ""}
 	purged := false
 	for i, e := range r.Events {
 		if purged || i > 0 && e.Kind == memory.EventCreated {

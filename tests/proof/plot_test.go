@@ -179,13 +179,16 @@ func (p *plot) settle() {
 // retention matches the retention of a forgotten memory, which depends on the time.
 var retention = regexp.MustCompile(`"retention":[^,}]+`)
 
+// lastSaid matches when a memory was last said, which depends on the time too.
+var lastSaid = regexp.MustCompile(`"last_said_at":"[^"]*",|,?"last_said_at":"[^"]*"`)
+
 // shape describes the records of the user without ids, so that two users can be compared.
 func (p *plot) shape() string {
 	p.t.Helper()
 	ctx := p.t.Context()
 	all := p.chronicle()
 	named := func(text string) string {
-		text = retention.ReplaceAllString(text, `"retention":0`)
+		text = lastSaid.ReplaceAllString(retention.ReplaceAllString(text, `"retention":0`), "")
 		return strings.ReplaceAll(anyID.ReplaceAllStringFunc(text, func(id string) string {
 			if r, known := all[id]; known {
 				return "<" + r.Memory.Content + ">"
