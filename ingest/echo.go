@@ -25,7 +25,7 @@ func (s *Service) utterances(turn memory.Turn) (said []memory.Message, leftOut [
 		if m.Role == memory.RoleUser && m.IsChat() {
 			said[i].Content = heading.WithoutContexts(m.Content)
 			if s.set.Messages {
-				leftOut = omit(leftOut, i, memory.OmittedContext, memory.Visible(m.Content)-memory.Visible(said[i].Content))
+				leftOut = omit(leftOut, i, memory.OmittedContext, visible(m.Content)-visible(said[i].Content))
 			}
 		}
 	}

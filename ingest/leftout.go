@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"unicode"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -30,7 +31,7 @@ func inOrder(lists ...[]memory.Omission) []memory.Omission {
 func withoutLost(messages []memory.Memory) (kept []memory.Memory, leftOut []memory.Omission) {
 	for _, m := range messages {
 		if isLost(m) {
-			leftOut = omit(leftOut, memory.PlaceOf(m.ID), memory.OmittedRefused, memory.Visible(m.Content))
+			leftOut = omit(leftOut, memory.PlaceOf(m.ID), memory.OmittedRefused, visible(m.Content))
 		} else {
 			kept = append(kept, m)
 		}
@@ -44,4 +45,14 @@ func leaveOut(ctx context.Context, tx db.UserTx, turn memory.Turn) error {
 		return nil
 	}
 	return tx.LeaveOut(ctx, turn.ID, turn.LeftOut)
+}
+
+// visible is the number of characters of a text, without white space.
+func visible(s string) (n int) {
+	for _, r := range s {
+		if !unicode.IsSpace(r) {
+			n++
+		}
+	}
+	return n
 }

@@ -36,7 +36,7 @@ func (b *fixture) remembered(turn memory.Turn) []int {
 			if err != nil && part > 9 {
 				break
 			}
-			counts[place] += memory.Visible(m.Content)
+			counts[place] += visible(m.Content)
 		}
 	}
 	return counts
@@ -151,9 +151,9 @@ func TestLeftOut_AndWhatIsRememberedIsAllThatWasSaid(t *testing.T) {
 			left[o.Message] += o.Characters
 		}
 		for i, m := range messages {
-			if remembered[i]+left[i] != memory.Visible(m.Content) {
+			if remembered[i]+left[i] != visible(m.Content) {
 				t.Fatalf("%s: %d characters of message %d are remembered and %d left out, of %d: %+v",
-					turn.Status, remembered[i], i, left[i], memory.Visible(m.Content), turn.LeftOut)
+					turn.Status, remembered[i], i, left[i], visible(m.Content), turn.LeftOut)
 			}
 		}
 	})

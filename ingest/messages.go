@@ -92,7 +92,7 @@ func (s *Service) sift(m memory.Message, answers bool, e echoes, remarks bool) (
 	kept string, left map[memory.OmissionReason]int,
 ) {
 	if reason := s.omits(m, answers); reason != "" {
-		return "", map[memory.OmissionReason]int{reason: memory.Visible(m.Content)}
+		return "", map[memory.OmissionReason]int{reason: visible(m.Content)}
 	}
 	left = map[memory.OmissionReason]int{}
 	sentences := text.Sentences(m.Content)
@@ -100,18 +100,18 @@ func (s *Service) sift(m memory.Message, answers bool, e echoes, remarks bool) (
 	for _, sentence := range sentences {
 		switch {
 		case e.repeats(m.Role, sentence, len(sentences)):
-			left[memory.OmittedEcho] += memory.Visible(sentence)
+			left[memory.OmittedEcho] += visible(sentence)
 		case m.Role == memory.RoleAssistant && !remarks && isRemark(sentence):
-			left[memory.OmittedRemark] += memory.Visible(sentence)
+			left[memory.OmittedRemark] += visible(sentence)
 		default:
 			said = append(said, sentence)
 		}
 	}
 	kept = strings.Join(said, "")
 	if m.Role == memory.RoleAssistant {
-		whole := memory.Visible(kept)
+		whole := visible(kept)
 		kept = strings.Join(gist(said, s.set.AnswerRunes), "")
-		left[memory.OmittedLongAnswer] = whole - memory.Visible(kept)
+		left[memory.OmittedLongAnswer] = whole - visible(kept)
 	}
 	return kept, left
 }

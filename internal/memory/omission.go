@@ -1,7 +1,5 @@
 package memory
 
-import "unicode"
-
 // Omission says how much of a message of a turn is not remembered, and why. The log of the conversation has the whole
 // message.
 type Omission struct {
@@ -29,14 +27,4 @@ const (
 var OmissionReasons = []OmissionReason{
 	OmittedRole, OmittedKind, OmittedContext, OmittedSmallTalk, OmittedEcho, OmittedRemark, OmittedLongAnswer,
 	OmittedRefused,
-}
-
-// Visible is the number of characters of a text, without white space.
-func Visible(s string) (n int) {
-	for _, r := range s {
-		if !unicode.IsSpace(r) {
-			n++
-		}
-	}
-	return n
 }

@@ -35,7 +35,6 @@ type turn struct {
 	AcceptedAt time.Time         `json:"accepted_at"`
 	Processed  time.Time         `json:"processed_at"` // zero: it waits
 	Metadata   json.RawMessage   `json:"metadata"`
-	LeftOut    []memory.Omission `json:"left_out"`
 	Candidates []struct {
 		Content  string         `json:"content"`
 		Verdict  memory.Verdict `json:"verdict"`
@@ -67,8 +66,6 @@ type added struct {
 	Status  string    `json:"status"`
 	EventID string    `json:"event_id,omitempty"`
 	Results []outcome `json:"results"`
-	// LeftOut is what is not kept of the messages, as /v1/turns has it.
-	LeftOut []memory.Omission `json:"left_out,omitempty"`
 }
 
 func add(c *call) (any, error) {
@@ -106,7 +103,7 @@ func add(c *call) (any, error) {
 	case done.Status == pending:
 		return c.results([]added{done}), nil
 	}
-	return c.resultsOf(done), nil
+	return c.results(done.Results), nil
 }
 
 // about is what the messages of an addition have in common, as fields of /v1.
@@ -184,9 +181,7 @@ func (c *call) addTurn(about map[string]any, messages []map[string]any, wait boo
 	}
 	switch t.Status {
 	case memory.TurnProcessed, memory.TurnWithdrawn:
-		return added{
-			Message: "The messages were processed.", Status: succeeded, EventID: t.ID, Results: t.outcomes(), LeftOut: t.LeftOut,
-		}, nil
+		return added{Message: "The messages were processed.", Status: succeeded, EventID: t.ID, Results: t.outcomes()}, nil
 	case memory.TurnFailed:
 		return added{}, refuse(http.StatusServiceUnavailable, fmt.Sprintf(
 			"the messages are kept but could not be processed (%s): POST /v1/turns/%s/replay tries again", t.LastError, t.ID))
@@ -216,15 +211,11 @@ func (t turn) outcomes() []outcome {
 // addMemories stores each message as it is, except for those of the system.
 func (c *call) addMemories(about map[string]any, messages []map[string]any) (added, error) {
 	results := []outcome{}
-	var leftOut []memory.Omission
 	for i, said := range messages {
 		path := "messages[" + strconv.Itoa(i) + "].content"
 		raw, _ := said["content"].(jsontext.Value)
 		content, ok := stringOf(raw)
 		if role, _ := said["role"].(jsontext.Value); string(role) == `"system"` {
-			leftOut = append(leftOut, memory.Omission{
-				Message: i, Reason: memory.OmittedRole, Characters: memory.Visible(content),
-			})
 			continue
 		}
 		if !ok {
@@ -237,5 +228,5 @@ func (c *call) addMemories(about map[string]any, messages []map[string]any) (add
 		}
 		results = append(results, outcomeOf(m.ID, m.Content, "ADD"))
 	}
-	return added{Message: "The messages were stored.", Status: succeeded, Results: results, LeftOut: leftOut}, nil
+	return added{Message: "The messages were stored.", Status: succeeded, Results: results}, nil
 }

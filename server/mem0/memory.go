@@ -79,15 +79,3 @@ func (c *call) results(list any) any {
 	}
 	return map[string]any{"results": list}
 }
-
-// resultsOf is results for an addition that is done. A bare list has no room for what is left out.
-func (c *call) resultsOf(done added) any {
-	answer, isObject := c.results(done.Results).(map[string]any)
-	if !isObject {
-		return done.Results
-	}
-	if len(done.LeftOut) > 0 {
-		answer["left_out"] = done.LeftOut
-	}
-	return answer
-}
