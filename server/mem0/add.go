@@ -3,6 +3,7 @@ package mem0
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"hippocampus/internal/memory"
-	"hippocampus/internal/wire"
 )
 
 // unkept are fields of an addition that change what is kept, in ways that /v1 does not have.
@@ -35,6 +35,7 @@ type turn struct {
 	AcceptedAt time.Time         `json:"accepted_at"`
 	Processed  time.Time         `json:"processed_at"` // zero: it waits
 	Metadata   json.RawMessage   `json:"metadata"`
+	altered
 	Candidates []struct {
 		Content  string         `json:"content"`
 		Verdict  memory.Verdict `json:"verdict"`
@@ -66,6 +67,7 @@ type added struct {
 	Status  string    `json:"status"`
 	EventID string    `json:"event_id,omitempty"`
 	Results []outcome `json:"results"`
+	altered
 }
 
 func add(c *call) (any, error) {
@@ -103,7 +105,11 @@ func add(c *call) (any, error) {
 	case done.Status == pending:
 		return c.results([]added{done}), nil
 	}
-	return c.results(done.Results), nil
+	answer := c.results(done.Results)
+	if object, ok := answer.(map[string]any); ok {
+		done.altered.addTo(object)
+	}
+	return answer, nil
 }
 
 // about is what the messages of an addition have in common, as fields of /v1.
@@ -134,44 +140,6 @@ func (c *call) about() (map[string]any, error) {
 	return about, nil
 }
 
-// messages returns the messages of an addition with the fields that /v1 knows. A text is a message of the user.
-func (c *call) messages() ([]map[string]any, error) {
-	raw := c.body["messages"]
-	var list []jsontext.Value
-	switch raw.Kind() {
-	case '"':
-		return []map[string]any{{"role": "user", "content": raw}}, nil
-	case '{':
-		list = []jsontext.Value{raw}
-	default:
-		var err error
-		if list, err = listOf("messages", raw); err != nil {
-			return nil, err
-		}
-	}
-	if len(list) == 0 {
-		return nil, invalid("messages", "is empty: send at least one message")
-	}
-	messages := make([]map[string]any, len(list))
-	for i, item := range list {
-		path := fmt.Sprintf("messages[%d]", i)
-		said, err := objectOf(path, item)
-		if err != nil {
-			return nil, err
-		}
-		messages[i] = map[string]any{}
-		for _, name := range []string{"role", "content", "name"} {
-			if value := said.withoutNulls()[name]; value != nil {
-				messages[i][name] = value
-			}
-		}
-		if part, ok := messages[i]["content"].(jsontext.Value); ok && part.Kind() == '{' {
-			messages[i]["content"] = []jsontext.Value{part} // an image without a list around it
-		}
-	}
-	return messages, nil
-}
-
 // addTurn sends the messages through the gate.
 func (c *call) addTurn(about map[string]any, messages []map[string]any, wait bool) (added, error) {
 	about["messages"], about["wait"] = messages, wait
@@ -181,14 +149,16 @@ func (c *call) addTurn(about map[string]any, messages []map[string]any, wait boo
 	}
 	switch t.Status {
 	case memory.TurnProcessed, memory.TurnWithdrawn:
-		return added{Message: "The messages were processed.", Status: succeeded, EventID: t.ID, Results: t.outcomes()}, nil
+		return added{
+			Message: "The messages were processed.", Status: succeeded, EventID: t.ID, Results: t.outcomes(), altered: t.altered,
+		}, nil
 	case memory.TurnFailed:
 		return added{}, refuse(http.StatusServiceUnavailable, fmt.Sprintf(
 			"the messages are kept but could not be processed (%s): POST /v1/turns/%s/replay tries again", t.LastError, t.ID))
 	}
 	return added{
 		Message: "Memory processing has been queued for background execution", Status: pending, EventID: t.ID,
-		Results: []outcome{},
+		Results: []outcome{}, altered: t.altered,
 	}, nil
 }
 
@@ -210,7 +180,7 @@ func (t turn) outcomes() []outcome {
 
 // addMemories stores each message as it is, except for those of the system.
 func (c *call) addMemories(about map[string]any, messages []map[string]any) (added, error) {
-	results := []outcome{}
+	done := added{Message: "The messages were stored.", Status: succeeded, Results: []outcome{}}
 	for i, said := range messages {
 		path := "messages[" + strconv.Itoa(i) + "].content"
 		raw, _ := said["content"].(jsontext.Value)
@@ -221,12 +191,17 @@ func (c *call) addMemories(about map[string]any, messages []map[string]any) (add
 		if !ok {
 			return added{}, invalid(path, "is not a text, and with infer=false each text is stored as it is")
 		}
-		about["content"] = content
-		var m wire.Memory
-		if err := c.ask(http.MethodPost, "/v1/memories", about, &m); err != nil {
-			return added{}, within(fmt.Sprintf("messages[%d], after %d were stored: ", i, len(results)), err)
+		write := maps.Clone(about)
+		write["content"] = content
+		if at := said["at"]; at != nil {
+			write["at"] = at
 		}
-		results = append(results, outcomeOf(m.ID, m.Content, "ADD"))
+		var m written
+		if err := c.ask(http.MethodPost, "/v1/memories", write, &m); err != nil {
+			return added{}, within(fmt.Sprintf("messages[%d], after %d were stored: ", i, len(done.Results)), err)
+		}
+		done.Results = append(done.Results, outcomeOf(m.ID, m.Content, "ADD"))
+		done.Secrets = append(done.Secrets, m.Secrets.at(path)...)
 	}
-	return added{Message: "The messages were stored.", Status: succeeded, Results: results}, nil
+	return done, nil
 }

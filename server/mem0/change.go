@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-
-	"hippocampus/internal/wire"
 )
 
 // unchanged are fields of an update that /v1 cannot change.
@@ -27,11 +25,13 @@ func get(c *call) (any, error) {
 
 func update(c *call) (any, error) {
 	m, err := c.change(c.ids[0], c.body)
-	return c.show(m), err
+	changed := c.show(m.Memory)
+	changed.Secrets = m.Secrets.at("text")
+	return changed, err
 }
 
 // change changes the text and the metadata of a memory.
-func (c *call) change(id string, f fields) (m wire.Memory, err error) {
+func (c *call) change(id string, f fields) (m written, err error) {
 	if err := f.refused(unchanged); err != nil {
 		return m, err
 	}

@@ -23,12 +23,15 @@ type event struct {
 	Completed *time.Time `json:"completed_at"`
 	Latency   *float64   `json:"latency"` // ms from created_at to completed_at
 	Error     *string    `json:"error"`
+
+	LeftOut []memory.Omission `json:"left_out,omitempty"` // mem0 has no such field
 }
 
 func (t turn) event() event {
 	e := event{
 		ID: t.ID, Type: "ADD", Results: t.outcomes(), CreatedAt: t.AcceptedAt, UpdatedAt: t.AcceptedAt,
 		Payload: map[string]any{"user_id": t.UserID, "metadata": t.Metadata}, Error: optional(t.LastError),
+		LeftOut: t.LeftOut,
 	}
 	switch {
 	case t.Status == memory.TurnProcessed, t.Status == memory.TurnWithdrawn:

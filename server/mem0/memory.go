@@ -28,6 +28,12 @@ type shown struct {
 	UpdatedAt  time.Time       `json:"updated_at"`
 	Expires    *string         `json:"expiration_date"` // always null
 
+	// Fields that mem0 does not have, if there is anything to say.
+	WordsOnly   bool    `json:"words_only,omitempty"`
+	Recollected bool    `json:"recollected,omitempty"` // by this search
+	Updates     string  `json:"updates,omitempty"`     // the id of an earlier memory of this search
+	Secrets     secrets `json:"secrets,omitempty"`     // of the update that this answers
+
 	Score     *float64   `json:"score,omitempty"`
 	Breakdown *breakdown `json:"score_breakdown,omitempty"`
 }
@@ -48,7 +54,7 @@ func (c *call) show(m wire.Memory) shown {
 	return shown{
 		ID: m.ID, Memory: m.Content, UserID: m.UserID, AgentID: optional(m.AgentID), AppID: c.app,
 		RunID: optional(m.ConversationID), Hash: hex.EncodeToString(sum[:]), Metadata: m.Metadata, Categories: m.Tags,
-		Type: m.Type, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+		Type: m.Type, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, WordsOnly: m.WordsOnly,
 	}
 }
 

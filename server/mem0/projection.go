@@ -10,7 +10,7 @@ import (
 
 // known are the fields of a memory in mem0's form.
 var known = strings.Fields("id memory user_id agent_id app_id run_id hash metadata categories type " +
-	"created_at updated_at expiration_date score score_breakdown")
+	"created_at updated_at expiration_date words_only recollected updates score score_breakdown")
 
 // view checks what a search or a list asks for of former and outdated memories, and returns the fields that the answer
 // is to have of each memory; nil: all.

@@ -28,6 +28,9 @@ type recalled struct {
 	Relevance  float64 `json:"relevance"`
 	Confidence float64 `json:"confidence"`
 	Decay      float64 `json:"decay"`
+
+	Recollected bool   `json:"recollected"`
+	Updates     string `json:"updates"`
 }
 
 func search(c *call) (any, error) {
@@ -97,7 +100,8 @@ func search(c *call) (any, error) {
 // scored converts a memory of a recall.
 func (c *call) scored(m recalled) shown {
 	s := c.show(m.Memory)
-	s.Score = &m.Confidence
+	s.Score, s.Recollected = &m.Confidence, m.Recollected
+	s.Updates = m.Updates
 	s.Breakdown = &breakdown{
 		Semantic: max(0, m.Similarity), BM25: m.Lexical, Relevance: m.Relevance, Decay: m.Decay, Importance: m.Importance,
 	}

@@ -1,0 +1,44 @@
+package mem0
+
+import (
+	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
+)
+
+// altered says what is not kept of a request as it was sent. mem0 has no such fields.
+type altered struct {
+	LeftOut []memory.Omission `json:"left_out,omitempty"` // of the messages of a turn
+	Secrets secrets           `json:"secrets,omitempty"`
+}
+
+// secrets were cut out of a request, and [secret] stands in their place.
+type secrets []struct {
+	Kind string `json:"kind"`
+	Path string `json:"path"` // of the field
+}
+
+// at returns the secrets with another path in place of content, the field of /v1.
+func (s secrets) at(path string) secrets {
+	for i := range s {
+		if s[i].Path == "content" {
+			s[i].Path = path
+		}
+	}
+	return s
+}
+
+// addTo adds what is known to an answer.
+func (a altered) addTo(answer map[string]any) {
+	if len(a.LeftOut) > 0 {
+		answer["left_out"] = a.LeftOut
+	}
+	if len(a.Secrets) > 0 {
+		answer["secrets"] = a.Secrets
+	}
+}
+
+// written is a memory that a request has written.
+type written struct {
+	wire.Memory
+	Secrets secrets `json:"secrets"`
+}

@@ -1,0 +1,73 @@
+package mem0_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// A message may have a time of its own. What is no time there is ignored, since mem0 has no such field.
+func TestAdd_KeepsTheTimesOfMessages(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	said := func(content string, timestamp any) map[string]any {
+		return map[string]any{"role": "user", "content": content, "timestamp": timestamp}
+	}
+	body := map[string]any{
+		"user_id": "ada", "timestamp": 1769846400, "messages": []any{
+			said("I planted seven tulips.", "2025-03-01T22:30:00-08:00"),
+			said("I sold the red bicycle.", 1748736000),
+			said("I painted the kitchen.", 1751328000000),
+			said("I fixed the roof.", "quarter past ten"),
+			said("I cleaned the cellar.", nil),
+		},
+	}
+	const turn = "2026-01-31T08:00:00Z" // 1769846400
+	want := []string{
+		"2025-03-02T06:30:00Z I planted seven tulips.", "2025-06-01T00:00:00Z I sold the red bicycle.",
+		"2025-07-01T00:00:00Z I painted the kitchen.", turn + " I cleaned the cellar.", turn + " I fixed the roof.",
+	}
+	for user, infer := range map[string]bool{"ada": true, "bob": false} {
+		body["user_id"], body["infer"] = user, infer
+		f.want("POST", "/mem0/memories", body)
+		var got []string
+		filters := map[string]any{"filters": map[string]any{"user_id": user}, "fields": []string{"memory", "created_at", "type"}}
+		for _, m := range f.want("POST", "/mem0/v3/memories/", filters).object["results"].([]any) {
+			m := m.(map[string]any)
+			if infer == (m["type"] == "message") {
+				got = append(got, fmt.Sprint(m["created_at"], " ", m["memory"]))
+			}
+		}
+		slices.Sort(got)
+		same(t, fmt.Sprintf("the memories with infer=%v", infer), got, want)
+	}
+	zone := f.want("GET", "/v1/users/ada", nil).object
+	same(t, "the offset of the user", zone["last_offset"], "-08:00")
+}
+
+// The answer to an addition names the secrets that were cut out, and what is not remembered.
+func TestAdd_NamesWhatIsNotKept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const secret = "My password is Tr0ub4dor&3x!"
+	body := map[string]any{"user_id": "ada", "messages": []any{
+		map[string]any{"role": "system", "content": "Be brief."}, map[string]any{"role": "user", "content": secret},
+	}}
+	a := f.want("POST", "/mem0/memories", body)
+	same(t, "left out", a.object["left_out"], []any{map[string]any{"message": 0, "reason": "role", "characters": 8}})
+	cut := []any{map[string]any{"kind": "password", "path": "messages[1].content"}}
+	same(t, "secrets of a turn", a.object["secrets"], cut)
+
+	events := f.want("GET", "/mem0/v1/events/", nil).object
+	event := f.want("GET", "/mem0/v1/event/"+field(t, events, "results", 0, "id").(string)+"/", nil).object
+	same(t, "left out of the event", event["left_out"], a.object["left_out"])
+	queued := f.want("POST", "/mem0/v3/memories/add/", body).object
+	same(t, "secrets of a queued turn", queued["secrets"], cut)
+
+	body["infer"] = false
+	same(t, "secrets of memories", f.want("POST", "/mem0/v3/memories/add/", body).object["secrets"], cut)
+	id := f.store("ada", "Likes tea.", nil)
+	changed := f.want("PUT", "/mem0/v1/memories/"+id+"/", map[string]any{"text": secret}).object
+	same(t, "secrets of an update", changed["secrets"], []any{map[string]any{"kind": "password", "path": "text"}})
+	same(t, "the text", changed["memory"], "My password is [secret]!")
+}
