@@ -68,7 +68,8 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Stats: api.StatsParts{
 			Counter: record, Retention: w.forgetting, Embedding: embedding(s), Prompts: promptStats(m.counts),
 		},
-		Mounts:        append(files.Mounts(), mcp.Mount(b.log.Named("mcp")), mem0.Mount(), proxy.Mount(proxyOptions(b, r))),
+		Mounts: append(files.Mounts(), mcp.Mount(s.zones.Of, b.log.Named("mcp")), mem0.Mount(),
+			proxy.Mount(proxyOptions(b, r))),
 		Documentation: documentation,
 		Console:       pages,
 		Exchange:      newExchange(b, s, r),

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/db/zones"
 	"hippocampus/server/api"
 	"hippocampus/server/config"
 )
@@ -31,6 +32,7 @@ func (b base) waitFor(part string, f func() error) error {
 // server is ready to answer requests.
 type server struct {
 	handler *api.Server
+	zoneOf  zones.Finder
 	keys    db.Keys
 	inUse   inUse
 }
@@ -69,7 +71,7 @@ func build(ctx context.Context, b base, wrap Wrap) (*server, error) {
 		return nil, err
 	}
 	observeParts(b, models, handler)
-	return &server{handler: handler, keys: record, inUse: inUse{
+	return &server{handler: handler, zoneOf: stores.zones.Of, keys: record, inUse: inUse{
 		database: record.name,
 		vectors:  stores.vectorsName,
 		embedder: models.embedderName + stores.embedderNote,

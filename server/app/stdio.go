@@ -27,7 +27,7 @@ func ServeMCP(ctx context.Context, cfg config.Config, host Host, in io.ReadClose
 		return err
 	}
 	key := memory.Key{ID: "stdio", AppID: DefaultApp, UserID: user, Role: memory.RoleWrite}
-	err = mcp.New(s.handler, log.Named("mcp")).ServeStdio(ctx, key, in, unclosed{host.Out})
+	err = mcp.New(s.handler, s.zoneOf, log.Named("mcp")).ServeStdio(ctx, key, in, unclosed{host.Out})
 	if ctx.Err() != nil {
 		return nil // the process was asked to end
 	}

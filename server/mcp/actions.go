@@ -9,15 +9,18 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"time"
 
+	"hippocampus/db/zones"
 	"hippocampus/internal/memory"
 	"hippocampus/server/api"
 )
 
 // connection is whom a call comes from; its context holds the key.
 type connection struct {
-	v1   http.Handler
-	user string // empty: the tools have it as an argument
+	v1     http.Handler
+	zoneOf zones.Finder
+	user   string // empty: the tools have it as an argument
 }
 
 // contextTokens is how long a context is if the call does not say.
@@ -40,6 +43,7 @@ type changed struct {
 	Verdict memory.Verdict `json:"verdict,omitempty"`
 	Reason  string         `json:"reason,omitempty"`
 	Effects []effect       `json:"effects,omitempty"` // on other memories
+	Secrets []secret       `json:"secrets,omitempty"` // that were cut out of the arguments
 }
 
 // owned returns the arguments with the user of the connection.
@@ -49,6 +53,15 @@ func (c connection) owned(args arguments) arguments {
 		body["user_id"], _ = json.Marshal(c.user) // a string
 	}
 	return body
+}
+
+// zone returns the zone of the days of a scope's user; UTC if it cannot be read, so that the tool still answers.
+func (c connection) zone(ctx context.Context, s scope) *time.Location {
+	zone, err := c.zoneOf.Of(ctx, memory.Owner{AppID: s.AppID, UserID: s.UserID})
+	if err != nil {
+		return time.UTC
+	}
+	return zone
 }
 
 // scopeOf returns the scope of arguments that name it.
@@ -70,7 +83,7 @@ func (c connection) search(ctx context.Context, args arguments) (string, any, er
 	read.Memories, read.Degraded = answer.Memories, answer.Degraded
 	text := read.Scope.line() + degradedLines(read.Degraded)
 	if len(read.Memories) > 0 {
-		return text + linesOf(read.Memories, "best first"), read, nil
+		return text + linesOf(read.Memories, "best first", c.zone(ctx, read.Scope)), read, nil
 	}
 	hint, err := c.emptyHint(ctx, read.Scope)
 	return text + "Nothing that matches is remembered in this scope. " + hint, read, err
@@ -101,6 +114,7 @@ func (c connection) context(ctx context.Context, args arguments) (string, any, e
 		Scope    scope        `json:"scope"`
 		Text     string       `json:"text"`
 		Memories []memoryBody `json:"memories"`
+		LeftOut  []omission   `json:"left_out"`
 		Degraded []string     `json:"degraded,omitempty"`
 	}
 	answer, err := ask[contextAnswer](ctx, c.v1, http.MethodPost, "/v1/context", args)
@@ -108,8 +122,8 @@ func (c connection) context(ctx context.Context, args arguments) (string, any, e
 		return "", nil, err
 	}
 	answer.Scope = scopeOf(ctx, args)
-	text := answer.Scope.line() + degradedLines(answer.Degraded)
-	if answer.Text == "" {
+	text := answer.Scope.line() + degradedLines(answer.Degraded) + roomLine(answer.LeftOut)
+	if answer.Text == "" && len(answer.LeftOut) == 0 {
 		hint, err := c.emptyHint(ctx, answer.Scope)
 		return text + "Nothing is known that matters for this query. " + hint, answer, err
 	}
@@ -135,7 +149,7 @@ func (c connection) list(ctx context.Context, args arguments) (string, any, erro
 	if len(answer.Memories) == 0 {
 		return text + "There is no such memory in this scope.", answer, nil
 	}
-	text += linesOf(answer.Memories, "newest first")
+	text += linesOf(answer.Memories, "newest first", c.zone(ctx, answer.Scope))
 	if answer.Next != "" {
 		text += "\nThere are more: call list_memories with cursor " + answer.Next
 	}

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hippocampus/internal/memory"
-	"hippocampus/internal/wire"
-	"hippocampus/server/api"
 	"maps"
 	"net/http"
 	"strings"
 	"time"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/wire"
+	"hippocampus/server/api"
 )
 
 func (c connection) add(ctx context.Context, args arguments) (string, any, error) {
@@ -21,18 +22,20 @@ func (c connection) add(ctx context.Context, args arguments) (string, any, error
 		memoryBody
 		Verdict memory.Verdict `json:"verdict"`
 		Reason  string         `json:"reason"`
+		Secrets []secret       `json:"secrets"`
 	}](ctx, c.v1, http.MethodPost, "/v1/memories", args)
 	if err != nil {
 		return "", nil, err
 	}
 	result := changed{
 		Scope: c.scopeOf(ctx, answer.memoryBody), Memory: answer.memoryBody, Verdict: answer.Verdict, Reason: answer.Reason,
+		Secrets: answer.Secrets,
 	}
-	if answer.Verdict == memory.Kept {
-		return result.Scope.line() + "Remembered: " + answer.memoryBody.line(), result, nil
+	done := "Remembered: "
+	if answer.Verdict != memory.Kept {
+		done = fmt.Sprintf("A memory holds this (%s): ", answer.Verdict)
 	}
-	held := fmt.Sprintf("A memory holds this (%s): %s", answer.Verdict, answer.memoryBody.line())
-	return result.Scope.line() + held, result, nil
+	return c.changeText(ctx, result, done), result, nil
 }
 
 func (c connection) update(ctx context.Context, args arguments) (string, any, error) {
@@ -60,12 +63,21 @@ func (c connection) change(
 	answer, err := ask[struct {
 		memoryBody
 		Effects []effect `json:"effects"`
+		Secrets []secret `json:"secrets"`
 	}](ctx, c.v1, method, path+suffix, body)
 	if err != nil {
 		return "", nil, err
 	}
-	result := changed{Scope: c.scopeOf(ctx, answer.memoryBody), Memory: answer.memoryBody, Effects: answer.Effects}
-	return result.Scope.line() + done + answer.memoryBody.line() + effectLines(answer.Effects), result, nil
+	result := changed{
+		Scope: c.scopeOf(ctx, answer.memoryBody), Memory: answer.memoryBody, Effects: answer.Effects, Secrets: answer.Secrets,
+	}
+	return c.changeText(ctx, result, done), result, nil
+}
+
+// changeText states a change for a model, after what was done.
+func (c connection) changeText(ctx context.Context, result changed, done string) string {
+	return result.Scope.line() + done + result.Memory.line(c.zone(ctx, result.Scope)) + effectLines(result.Effects) +
+		secretLines(result.Secrets)
 }
 
 func (c connection) history(ctx context.Context, args arguments) (string, any, error) {
@@ -83,10 +95,11 @@ func (c connection) history(ctx context.Context, args arguments) (string, any, e
 		return "", nil, err
 	}
 	answer.Scope, answer.Memory = c.scopeOf(ctx, m), m
+	zone := c.zone(ctx, answer.Scope)
 	var text strings.Builder
-	text.WriteString(answer.Scope.line() + "The memory now: " + m.line() + "\nWhat happened to it, oldest first:")
+	text.WriteString(answer.Scope.line() + "The memory now: " + m.line(zone) + "\nWhat happened to it, oldest first:")
 	for _, e := range answer.Events {
-		fmt.Fprintf(&text, "\n- %s %s (%s)", e.At.UTC().Format(time.RFC3339), e.Kind, e.Cause)
+		fmt.Fprintf(&text, "\n- %s %s (%s)", e.At.In(zone).Format(time.RFC3339), e.Kind, e.Cause)
 		if len(e.Detail) > 0 {
 			text.WriteString(" " + string(e.Detail))
 		}

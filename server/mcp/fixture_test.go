@@ -142,12 +142,13 @@ type result struct {
 		AppID  string `json:"app_id"`
 		UserID string `json:"user_id"`
 	} `json:"scope"`
-	Memory   memoryBody   `json:"memory"`
-	Memories []memoryBody `json:"memories"`
-	Verdict  string       `json:"verdict"`
-	Next     string       `json:"next_cursor"`
-	Text     string       `json:"text"`
-	Degraded []string     `json:"degraded"`
+	Memory   memoryBody                          `json:"memory"`
+	Memories []memoryBody                        `json:"memories"`
+	Verdict  string                              `json:"verdict"`
+	Next     string                              `json:"next_cursor"`
+	Text     string                              `json:"text"`
+	Degraded []string                            `json:"degraded"`
+	LeftOut  []struct{ Part, ID, Reason string } `json:"left_out"`
 	Events   []struct {
 		Kind string `json:"kind"`
 	} `json:"events"`

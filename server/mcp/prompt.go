@@ -26,7 +26,7 @@ func (s *Server) addPrompt(server *sdk.Server, bound bool) {
 
 // prompt answers with the context of a query.
 func (s *Server) prompt(ctx context.Context, request *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-	c := connection{v1: s.v1, user: userOf(ctx)}
+	c := connection{v1: s.v1, zoneOf: s.zoneOf, user: userOf(ctx)}
 	args := arguments{}
 	for _, name := range []string{"query", "user_id"} {
 		value, given := request.Params.Arguments[name]

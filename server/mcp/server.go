@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/db/zones"
 	"hippocampus/internal/memory"
 	"hippocampus/server/api"
 )
@@ -31,6 +32,7 @@ const instructions = `Hippocampus is the user's long-term memory across conversa
 // Server serves MCP. It is safe for concurrent use and owns nothing that needs closing.
 type Server struct {
 	v1      http.Handler
+	zoneOf  zones.Finder
 	log     *zap.Logger
 	flavors map[flavor]*sdk.Server
 	http    http.Handler
@@ -42,9 +44,10 @@ type flavor struct {
 	bound  bool // the connection names the user
 }
 
-// New returns a server whose tools ask v1, which is the API or a part of it that serves /v1.
-func New(v1 http.Handler, log *zap.Logger) *Server {
-	s := &Server{v1: v1, log: log, flavors: map[flavor]*sdk.Server{}}
+// New returns a server whose tools ask v1, which is the API or a part of it that serves /v1. The days that texts for a
+// model state are in the zone that zoneOf finds for a user.
+func New(v1 http.Handler, zoneOf zones.Finder, log *zap.Logger) *Server {
+	s := &Server{v1: v1, zoneOf: zoneOf, log: log, flavors: map[flavor]*sdk.Server{}}
 	for _, f := range []flavor{{}, {writes: true}, {bound: true}, {writes: true, bound: true}} {
 		s.flavors[f] = s.newFlavor(f)
 	}
@@ -59,9 +62,9 @@ func New(v1 http.Handler, log *zap.Logger) *Server {
 }
 
 // Mount returns the route of MCP over HTTP.
-func Mount(log *zap.Logger) api.Mount {
+func Mount(zoneOf zones.Finder, log *zap.Logger) api.Mount {
 	return api.Mount{Path: "/mcp", Role: memory.RoleRead, Open: func(v1 http.Handler) api.MountHandler {
-		return New(v1, log).serveHTTP
+		return New(v1, zoneOf, log).serveHTTP
 	}}
 }
 

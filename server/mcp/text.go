@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hippocampus/assembly"
 	"hippocampus/internal/memory"
 )
 
@@ -33,10 +34,16 @@ type memoryBody struct {
 	Metadata       json.RawMessage `json:"metadata,omitempty"`
 	Pinned         bool            `json:"pinned"`
 	Status         memory.Status   `json:"status"`
+	WordsOnly      bool            `json:"words_only,omitempty"`
 	SupersededBy   string          `json:"superseded_by,omitempty"`
 	CreatedAt      time.Time       `json:"created_at"`
+	LastSaidAt     time.Time       `json:"last_said_at,omitzero"`
 	UpdatedAt      time.Time       `json:"updated_at"`
-	Confidence     float64         `json:"confidence,omitempty"` // of a search
+
+	// Of a search or a context.
+	Confidence  float64 `json:"confidence,omitempty"`
+	Recollected bool    `json:"recollected,omitempty"` // it had faded
+	Updates     string  `json:"updates,omitempty"`     // the id of an earlier memory
 }
 
 // effect is what forgetting or restoring a memory did to another one.
@@ -89,15 +96,27 @@ func degradedLines(parts []string) string {
 	return text.String()
 }
 
-// line is a memory for a model.
-func (m memoryBody) line() string {
+// line is a memory for a model, with days in a zone.
+func (m memoryBody) line(zone *time.Location) string {
 	content := oneLine(m.Content)
 	if m.Asked != "" {
 		content = fmt.Sprintf("(asked %q) %s", oneLine(m.Asked), content)
 	}
-	text := fmt.Sprintf("[%s] %s (%s, %s", m.ID, content, m.Type, m.CreatedAt.UTC().Format(time.DateOnly))
+	text := fmt.Sprintf("[%s] %s (%s, %s", m.ID, content, m.Type, m.CreatedAt.In(zone).Format(time.DateOnly))
+	if !m.LastSaidAt.IsZero() {
+		text += ", last said " + m.LastSaidAt.In(zone).Format(time.DateOnly)
+	}
 	if m.Status != memory.Active {
 		text += ", " + string(m.Status)
+	}
+	if m.WordsOnly {
+		text += ", found by its words alone"
+	}
+	if m.Recollected {
+		text += ", had faded"
+	}
+	if m.Updates != "" {
+		text += ", probably changes [" + m.Updates + "]"
 	}
 	if m.Confidence > 0 {
 		text += fmt.Sprintf(", confidence %.2f", m.Confidence)
@@ -105,8 +124,8 @@ func (m memoryBody) line() string {
 	return text + ")"
 }
 
-// linesOf are memories for a model, in their order.
-func linesOf(memories []memoryBody, order string) string {
+// linesOf are memories for a model, in their order, with days in a zone.
+func linesOf(memories []memoryBody, order string, zone *time.Location) string {
 	var text strings.Builder
 	plural := "memories"
 	if len(memories) == 1 {
@@ -114,9 +133,45 @@ func linesOf(memories []memoryBody, order string) string {
 	}
 	fmt.Fprintf(&text, "%d %s, %s:", len(memories), plural, order)
 	for _, m := range memories {
-		text.WriteString("\n- " + m.line())
+		text.WriteString("\n- " + m.line(zone))
 	}
 	return text.String()
+}
+
+// secret was cut out of an argument, which holds [secret] in its place.
+type secret struct {
+	Kind string `json:"kind"`
+	Path string `json:"path"` // of the argument
+}
+
+// secretLines state for a model what was cut out, one line each.
+func secretLines(secrets []secret) string {
+	var text strings.Builder
+	for _, s := range secrets {
+		fmt.Fprintf(&text, "\nA secret (%s) was cut out of %s: [secret] stands in its place.", s.Kind, s.Path)
+	}
+	return text.String()
+}
+
+// omission is something that is known and that a context does not hold.
+type omission struct {
+	Part   string `json:"part"`
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// roomLine states for a model how much did not fit into a context; "" if all did.
+func roomLine(leftOut []omission) string {
+	missing := 0
+	for _, o := range leftOut {
+		if o.Reason == assembly.NoRoom {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d more that is known did not fit: a larger max_tokens has room for more.\n", missing)
 }
 
 // oneLine returns a text without line breaks, so that it cannot pass for another memory.

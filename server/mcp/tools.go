@@ -85,7 +85,7 @@ func toolsOf(f flavor) []tool {
 // protocol, so that the model can repair its arguments.
 func (s *Server) handlerOf(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c := connection{v1: s.v1, user: userOf(ctx)}
+		c := connection{v1: s.v1, zoneOf: s.zoneOf, user: userOf(ctx)}
 		args, err := c.argumentsOf(t, request.Params.Arguments)
 		if err != nil {
 			return failure(err), nil

@@ -41,10 +41,14 @@ var surfaces = []struct {
 }
 
 // askMCP searches the memories by a tool of MCP.
-func (s *server) askMCP(query string, arguments object) (r reply, err error) {
+func (s *server) askMCP(query string, arguments object) (reply, error) {
+	return s.callTool("search_memories", query, arguments)
+}
+
+// callTool calls a tool of MCP. query is that of the address.
+func (s *server) callTool(name, query string, arguments object) (r reply, err error) {
 	body, err := json.Marshal(object{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-		"params": object{"name": "search_memories", "arguments": arguments},
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": name, "arguments": arguments},
 	})
 	if err != nil {
 		return r, err

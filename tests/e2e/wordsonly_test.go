@@ -60,6 +60,13 @@ func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
 		if got := wordsOnly(); !slices.Equal(got, want) {
 			t.Errorf("without an embedding are %q, want %q", got, want)
 		}
+		tool, err := s.callTool("list_memories", "?user_id=ada", object{})
+		if err != nil || strings.Count(tool.raw, "found by its words alone") < len(want) {
+			t.Errorf("the tool of MCP answers %v %s", err, tool.raw)
+		}
+		if list := s.call("GET", "/mem0/memories?user_id=ada", nil, 200); strings.Count(list.raw, `"words_only":true`) < len(want) {
+			t.Errorf("mem0's list is %s", list.raw)
+		}
 		for query, content := range map[string]string{"tawny": want[1], "barn": want[0], "chess": want[2]} {
 			found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": query}, 200)
 			list := found.list("memories")
