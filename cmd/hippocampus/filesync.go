@@ -17,6 +17,7 @@ type synced struct {
 	File                             string
 	Added, Changed, Forgotten, Shown []string
 	Conflicts                        []struct{}
+	Secrets                          int    // that were cut out of the file
 	tag                              string // of the server's memories
 }
 
@@ -60,6 +61,7 @@ func (f memoryFile) sync(ctx context.Context, revision string) (synced, error) {
 		all.Forgotten = append(all.Forgotten, done.Forgotten...)
 		all.Shown = append(all.Shown, done.Shown...)
 		all.Conflicts = append(all.Conflicts, done.Conflicts...)
+		all.Secrets += done.Secrets
 		now, _, err := f.read()
 		if err != nil {
 			return all, err

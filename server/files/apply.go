@@ -77,7 +77,7 @@ func (s server) apply(
 	done.Shown = append(done.Shown, plan.Missing...)
 	add := plan.Add
 	for _, c := range plan.Change {
-		err := s.change(ctx, of, c)
+		err := s.change(ctx, of, c, &done)
 		if refused := (*memory.Error)(nil); errors.As(err, &refused) &&
 			(refused.Kind == memory.KindConflict || refused.Kind == memory.KindNotFound) {
 			if c.Text != nil { // it was forgotten after the list was read
@@ -138,9 +138,9 @@ func check(of scope, plan memoryfile.Plan) error {
 	return nil
 }
 
-func (s server) change(ctx context.Context, of scope, c memoryfile.Change) error {
+func (s server) change(ctx context.Context, of scope, c memoryfile.Change, done *report) error {
 	if name, is := memoryfile.NameOfInstruction(c.Bullet.ID); is {
-		return s.publish(ctx, of, name, c.Bullet.Text)
+		return s.publish(ctx, of, name, c.Bullet.Text, done)
 	}
 	body := map[string]any{}
 	if c.Text != nil {
@@ -149,7 +149,10 @@ func (s server) change(ctx context.Context, of scope, c memoryfile.Change) error
 	if c.Type != nil {
 		body["type"] = *c.Type
 	}
-	return s.call(ctx, http.MethodPatch, "/v1/memories/"+c.Bullet.ID, body, nil)
+	var answer written
+	err := s.call(ctx, http.MethodPatch, "/v1/memories/"+c.Bullet.ID, body, &answer)
+	done.Secrets += len(answer.Secrets)
+	return err
 }
 
 // add writes memories for bullets and gives these their ids.
@@ -166,6 +169,7 @@ func (s server) add(ctx context.Context, of scope, bullets []*memoryfile.Bullet,
 	}
 	var answer struct {
 		Results []struct {
+			written
 			ID    string       `json:"id"`
 			Error *api.Problem `json:"error"`
 		} `json:"results"`
@@ -179,6 +183,7 @@ func (s server) add(ctx context.Context, of scope, bullets []*memoryfile.Bullet,
 			return fmt.Errorf("line %d: %w", bullets[i].Line, errorOf(*result.Error, ""))
 		}
 		done.add(bullets[i], result.ID)
+		done.Secrets += len(result.Secrets)
 	}
 	return nil
 }

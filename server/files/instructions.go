@@ -39,10 +39,13 @@ func (s server) instructions(ctx context.Context, of scope) ([]memoryfile.Memory
 }
 
 // publish makes a text the active version of an instruction.
-func (s server) publish(ctx context.Context, of scope, name, text string) error {
-	return s.call(ctx, http.MethodPost, "/v1/instructions", map[string]string{
+func (s server) publish(ctx context.Context, of scope, name, text string, done *report) error {
+	var answer written
+	err := s.call(ctx, http.MethodPost, "/v1/instructions", map[string]string{
 		"scope": string(memory.UserScope), "user_id": of.user, "name": name, "content": text, "note": "file",
-	}, nil)
+	}, &answer)
+	done.Secrets += len(answer.Secrets)
+	return err
 }
 
 // publishNew publishes the instructions among bullets, and returns the others.
@@ -61,7 +64,7 @@ func (s server) publishNew(
 			continue
 		}
 		name := nameFor(b.Text, taken)
-		if err := s.publish(ctx, of, name, b.Text); err != nil {
+		if err := s.publish(ctx, of, name, b.Text, done); err != nil {
 			return nil, fmt.Errorf("line %d: %w", b.Line, err)
 		}
 		taken[name] = true

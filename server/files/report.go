@@ -19,6 +19,8 @@ type report struct {
 	Shown []string `json:"shown"`
 	// Cleaned are the characters of the sent file that became U+FFFD.
 	Cleaned int `json:"cleaned,omitempty"`
+	// Secrets are those that were cut out of the sent file; [secret] stands in their place.
+	Secrets int `json:"secrets,omitempty"`
 }
 
 // newReport returns an empty report, whose lists are not null in JSON.
@@ -42,7 +44,15 @@ func (r report) line() string {
 	if r.Cleaned > 0 {
 		line += fmt.Sprintf(", cleaned=%d", r.Cleaned)
 	}
+	if r.Secrets > 0 {
+		line += fmt.Sprintf(", secrets=%d", r.Secrets)
+	}
 	return line
+}
+
+// written is what a report reads of the answer to a write.
+type written struct {
+	Secrets []struct{} `json:"secrets"` // that were cut out of the request
 }
 
 // add records that a bullet was stored under an id.

@@ -3575,6 +3575,11 @@ type FileReport struct {
 	// Forgotten What the file left out.
 	Forgotten []FileID `json:"forgotten"`
 
+	// Secrets Secrets that were cut out of the file; `[secret]` stands in their place.
+	//
+	// Example: 1
+	Secrets *int `json:"secrets,omitempty"`
+
 	// Shown What the file did not show, and shows now.
 	Shown []FileID `json:"shown"`
 }

@@ -913,6 +913,9 @@ class FileReport(Model):
     cleaned: int | None = None
     """Characters of the file, NUL or bytes that are not UTF-8, which became U+FFFD."""
 
+    secrets: int | None = None
+    """Secrets that were cut out of the file; `[secret]` stands in their place."""
+
 
 class Fit(Model):
     """

@@ -6206,6 +6206,11 @@ export interface components {
              * @example 1
              */
             cleaned?: number;
+            /**
+             * @description Secrets that were cut out of the file; `[secret]` stands in their place.
+             * @example 1
+             */
+            secrets?: number;
         };
         /** @description What both sides changed. */
         FileConflict: {
