@@ -175,14 +175,18 @@ func TestPut_CountsTheSecretsThatItCuts(t *testing.T) {
 	f := newFixture(t)
 	tea := f.remember("Likes green tea.", "")
 	file := f.want(200, f.read, "GET", path+ada, "").body
-	got := f.want(200, f.write, "PUT", path+ada, strings.Replace(file, "Likes green tea.", "The password is Xk9#mQ2$vL", 1)+
-		"- My password is Tr0ub4dor&3x!\n- Has a cat.\n")
-	for _, part := range []string{"- The password is [secret] <!-- m:" + tea, "- My password is [secret]! <!-- m:", "- Has a cat."} {
+	edited := strings.Replace(file, "Likes green tea.", "The password is Xk9#mQ2$vL", 1) +
+		"- My password is Tr0ub4dor&3x!\n- Has a cat.\n"
+	got := f.want(200, f.write, "PUT", path+ada, edited)
+	for _, part := range []string{
+		"- The password is [secret] <!-- m:" + tea, "- My password is [secret]! <!-- m:", "- Has a cat.",
+	} {
 		if !strings.Contains(got.body, part) {
 			t.Errorf("the file lacks %q:\n%s", part, got.body)
 		}
 	}
-	if line := got.header.Get("X-Hippocampus-File"); line != "added=2, changed=1, forgotten=0, shown=0, conflicts=0, secrets=2" {
+	const want = "added=2, changed=1, forgotten=0, shown=0, conflicts=0, secrets=2"
+	if line := got.header.Get("X-Hippocampus-File"); line != want {
 		t.Errorf("the report is %s", line)
 	}
 	again := f.want(200, f.write, "PUT", path+ada, got.body)

@@ -54,7 +54,9 @@ func TestTools_NameWhatIsLeftOut(t *testing.T) {
 	text, _ = c.call("update_memory", args{"memory_id": added.Memory.ID, "content": "The password is Xk9#mQ2$vL"})
 	contains(t, text, "Changed: ", notice)
 
-	for _, content := range []string{"Lives in Lisbon near the river.", "Lives with a dog called Pixel.", "Lives on tea."} {
+	for _, content := range []string{
+		"Lives in Lisbon near the river.", "Lives with a dog called Pixel.", "Lives on tea.",
+	} {
 		c.call("add_memory", args{"user_id": "bob", "content": content})
 	}
 	ask := args{"user_id": "bob", "query": "How does Bob live?", "max_tokens": 25}

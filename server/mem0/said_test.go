@@ -31,7 +31,9 @@ func TestAdd_KeepsTheTimesOfMessages(t *testing.T) {
 		body["user_id"], body["infer"] = user, infer
 		f.want("POST", "/mem0/memories", body)
 		var got []string
-		filters := map[string]any{"filters": map[string]any{"user_id": user}, "fields": []string{"memory", "created_at", "type"}}
+		filters := map[string]any{
+			"filters": map[string]any{"user_id": user}, "fields": []string{"memory", "created_at", "type"},
+		}
 		for _, m := range f.want("POST", "/mem0/v3/memories/", filters).object["results"].([]any) {
 			m := m.(map[string]any)
 			if infer == (m["type"] == "message") {

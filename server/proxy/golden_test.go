@@ -22,17 +22,18 @@ func answerOf(status int, body string, headers ...string) http.HandlerFunc {
 const (
 	kind, jsonType, events = "Content-Type", "application/json", "text/event-stream"
 
-	calls = `data: {"choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"t1","type":"function",` +
-		`"function":{"name":"weather","arguments":""}}]}}]}` + "\n\n" +
+	calls = `data: {"choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"t1",` +
+		`"type":"function","function":{"name":"weather","arguments":""}}]}}]}` + "\n\n" +
 		`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\": \"Li"}}]}}]}` +
 		"\n\n" + `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"sbon\"}"}}]}}]}` +
 		"\n\n" + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
 
-	scored = `{"choices":[{"index":0,"message":{"role":"assistant","content":"{\"city\":\"Lisbon\"}"},"logprobs":{"content":[` +
-		`{"token":"{\"","logprob":-1e-05,"bytes":[123,34],"top_logprobs":[]}]},"finish_reason":"stop"}],` +
+	scored = `{"choices":[{"index":0,"message":{"role":"assistant","content":"{\"city\":\"Lisbon\"}"},` +
+		`"logprobs":{"content":[{"token":"{\"","logprob":-1e-05,"bytes":[123,34],"top_logprobs":[]}]},"finish_reason":"stop"}],` +
 		`"usage":{"completion_tokens_details":{"reasoning_tokens":64}}}`
 
-	refusal = `{"choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":"No."},"finish_reason":"stop"}]}`
+	refusal = `{"choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":"No."},` +
+		`"finish_reason":"stop"}]}`
 	limited = `{"error":{"message":"slow down","type":"requests","param":null,"code":"rate_limit_exceeded"}}`
 )
 
@@ -40,12 +41,12 @@ const (
 func TestProxy_DiffersFromADirectCallInOneMessage(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]http.HandlerFunc{
-		"a whole answer":        answerOf(200, whole, kind, jsonType, "X-Request-Id", "req-7", "Openai-Version", "2020-10-01"),
+		"a whole answer":        answerOf(200, whole, kind, jsonType, "X-Request-Id", "req-7", "Openai-Version", "1"),
 		"logprobs of a schema":  answerOf(200, scored, kind, jsonType),
 		"a stream":              answerOf(200, stream, kind, events),
 		"streamed tool calls":   answerOf(200, calls, kind, events),
 		"a refusal":             answerOf(200, refusal, kind, jsonType),
-		"a limit":               answerOf(429, limited, kind, jsonType, "Retry-After", "7", "X-Ratelimit-Remaining-Tokens", "0"),
+		"a limit":               answerOf(429, limited, kind, jsonType, "Retry-After", "7", "X-Ratelimit-Limit-Tokens", "0"),
 		"a page of a gateway":   answerOf(502, "<html>\xff", kind, "text/html"),
 		"an error in a stream":  answerOf(200, `data: {"error":{"message":"overloaded"}}`+"\n\n", kind, events),
 		"an answer of no words": answerOf(204, ""),

@@ -64,7 +64,8 @@ func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
 		if err != nil || strings.Count(tool.raw, "found by its words alone") < len(want) {
 			t.Errorf("the tool of MCP answers %v %s", err, tool.raw)
 		}
-		if list := s.call("GET", "/mem0/memories?user_id=ada", nil, 200); strings.Count(list.raw, `"words_only":true`) < len(want) {
+		list := s.call("GET", "/mem0/memories?user_id=ada", nil, 200)
+		if strings.Count(list.raw, `"words_only":true`) < len(want) {
 			t.Errorf("mem0's list is %s", list.raw)
 		}
 		for query, content := range map[string]string{"tawny": want[1], "barn": want[0], "chess": want[2]} {
