@@ -143,7 +143,8 @@ func (f memoryFile) print(cmd *cobra.Command, done synced) error {
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %d added, %d changed, %d forgotten, %d from the server, %d conflicts\n",
 		f.path, len(done.Added), len(done.Changed), len(done.Forgotten), len(done.Shown), len(done.Conflicts))
 	if done.Secrets > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "hippocampus: secrets are not remembered: %d became [secret] in %s\n", done.Secrets, f.path)
+		fmt.Fprintf(cmd.ErrOrStderr(), "hippocampus: secrets are not remembered: %d became [secret] in %s\n",
+			done.Secrets, f.path)
 	}
 	if len(done.Conflicts) == 0 {
 		return nil

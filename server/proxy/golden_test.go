@@ -29,8 +29,8 @@ const (
 		"\n\n" + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
 
 	scored = `{"choices":[{"index":0,"message":{"role":"assistant","content":"{\"city\":\"Lisbon\"}"},` +
-		`"logprobs":{"content":[{"token":"{\"","logprob":-1e-05,"bytes":[123,34],"top_logprobs":[]}]},"finish_reason":"stop"}],` +
-		`"usage":{"completion_tokens_details":{"reasoning_tokens":64}}}`
+		`"logprobs":{"content":[{"token":"{\"","logprob":-1e-05,"bytes":[123,34],"top_logprobs":[]}]},` +
+		`"finish_reason":"stop"}],"usage":{"completion_tokens_details":{"reasoning_tokens":64}}}`
 
 	refusal = `{"choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":"No."},` +
 		`"finish_reason":"stop"}]}`
