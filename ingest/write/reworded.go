@@ -200,7 +200,7 @@ func (t *transaction) reword(
 func (t *transaction) keepWording(ctx context.Context, before memory.Memory, messages []string) error {
 	former := before
 	former.ID, former.Revision = memory.NewID(), 1
-	former.Pinned = false
+	former.Pinned, former.AccessCount = false, 0 // a recall returned the fact
 	former.OtherEmbedding, former.OtherModel = nil, ""
 	former.SayAgain(t.w.Now()) // until then
 	kept := t.add(former, nil)
