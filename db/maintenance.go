@@ -102,7 +102,7 @@ type Old struct {
 	// Memories that were neither accessed nor changed after an instant: the first one for memories without an access, the
 	// second for those with one, and so on; the last one for those with as many or more.
 	Idle [8]time.Time
-	// In addition, messages that were created by then. Zero: none.
+	// In addition, messages that were created by then. Zero: no others.
 	Messages time.Time
 }
 

@@ -134,7 +134,7 @@ func TestProcess_KeepsFactsThatTheEmbedderRefuses(t *testing.T) {
 	}
 }
 
-// A refused item of a batch is kept by its words. It fails alone, with a reason, if it has none.
+// A refused item of a batch is kept by its words. It fails alone, with a reason, if it has no words.
 func TestWriteBatch_KeepsItemsThatTheEmbedderRefuses(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

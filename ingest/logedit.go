@@ -39,7 +39,7 @@ type logEdit struct {
 // logEffects are the effects of one memory of the batch.
 type logEffects struct {
 	events  []LogEffect
-	turnIDs []string // of all turns of which a part is withheld because of the memory, or is not any more
+	turnIDs []string // of the turns whose text is withheld because of the memory, or shown again
 }
 
 func (l *logEdit) of(root string) *logEffects {

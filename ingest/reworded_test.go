@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// reword changes the content of the active fact that begins so, after all that was told.
+// reword changes the content of the active fact with this beginning. The time is after all turns.
 func (b *fixture) reword(beginning, content string) memory.Memory {
 	b.t.Helper()
 	b.clock.Set(begin.Add(100*time.Hour + time.Duration(b.told)*time.Hour))

@@ -106,7 +106,7 @@ func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
 }
 
 // supersededAt returns when the memory was said that superseded another one, but not before the other one was said
-// last: one that was said before it, too, has been said again since. If it is not there any more, the last change of
+// last: a successor that was said earlier has been said again since. If it is not there any more, the last change of
 // the other one counts.
 func (x *index) supersededAt(m *memory.Memory) time.Time {
 	doc, known := x.place(m.SupersededBy)

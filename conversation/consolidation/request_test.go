@@ -17,7 +17,7 @@ func (b *fixture) request(id string, mode Mode) Ended {
 	return done
 }
 
-// Each step begins after the last event of its own kind, whoever asked for that.
+// Each step begins after the last event of its own kind, no matter who asked for it.
 func TestConsolidate_CoversEachEventOnceAStep(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)

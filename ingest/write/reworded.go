@@ -7,7 +7,6 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/history"
-	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
@@ -175,9 +174,7 @@ func (t *transaction) reword(
 		return *own, nil
 	}
 	if len(r.messages) > 0 {
-		if err := t.keepWording(ctx, before, r.messages); err != nil {
-			return memory.Memory{}, err
-		}
+		t.keepWording(before, r.messages)
 	}
 	revived, err := t.undoSince(ctx, rows, *own, r)
 	if err != nil {
@@ -197,17 +194,22 @@ func (t *transaction) reword(
 }
 
 // keepWording keeps what a fact said before as a memory that the fact supersedes.
-func (t *transaction) keepWording(ctx context.Context, before memory.Memory, messages []string) error {
+func (t *transaction) keepWording(before memory.Memory, messages []string) {
 	former := before
 	former.ID, former.Revision = memory.NewID(), 1
 	former.Pinned, former.AccessCount = false, 0 // a recall returned the fact
 	former.OtherEmbedding, former.OtherModel = nil, ""
-	former.SayAgain(t.w.Now()) // until then
 	kept := t.add(former, nil)
 	for _, message := range messages {
 		t.relate(kept.ID, memory.DerivedFrom, message)
 	}
-	return t.supersede(ctx, kept, before.ID, judge.Verdict{Relation: memory.Contradicts, Why: byEdit}, "")
+	kept.SayAgain(t.w.Now()) // until then
+	kept.Status, kept.SupersededBy = memory.Superseded, before.ID
+	t.Note(kept.ID, memory.EventSuperseded, superseded{
+		Change: history.Diff(former, *kept), Relation: memory.Contradicts, Why: byEdit,
+	})
+	t.relate(before.ID, memory.Contradicts, kept.ID)
+	t.outdated = append(t.outdated, former)
 }
 
 // undoSince forgets the former wording that the fact has again, so that its messages state the fact, and makes active

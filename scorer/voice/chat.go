@@ -11,7 +11,8 @@ var turn = regexp.MustCompile(`^\s*` +
 	`(\pL[\pL\pN.'_-]*(?: [\pL\pN.'_-]+){0,2})(\s*[（(]\d{1,2}:\d{2}[）)])?\s*[:：]\s*(\S.*)`)
 
 // named is a line that names the speaker of the next one, and when that was said.
-var named = regexp.MustCompile(`^\s*\pL[\pL\pN._-]*(?: [\pL\pN._-]+)?\s+(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\s+)?\d{1,2}:\d{2}(?::\d{2})?\s*$`)
+var named = regexp.MustCompile(
+	`^\s*\pL[\pL\pN._-]*(?: [\pL\pN._-]+)?\s+(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\s+)?\d{1,2}:\d{2}(?::\d{2})?\s*$`)
 
 // heading is what stands before a colon in notes that users write about themselves.
 var heading = regexp.MustCompile(`(?i)^(?:about me|age|allerg\w*|background|birthday|city|context|diet|edit|family|` +

@@ -30,7 +30,8 @@ var (
 		`(?:for|while|if|elif|else if|switch)\b.*[({=].*[:{]\s*$|(?:try|else|finally):$|` +
 		`(?:SELECT|WITH)\b.*\bFROM\b|INSERT INTO |UPDATE \w+ SET |DELETE FROM |(?:CREATE|DROP|ALTER) (?:TABLE|INDEX|VIEW) |` +
 		`(?i:select .+ from .+;$)|` +
-		`</?[a-zA-Z][\w-]*(?: [^<>]*)?/?>|<!--|"[\pL\w-]+"\s*:\s|[{\[]\s*"[^"]*"\s*:|SELECT\b.*;|[{}\[\]()]+[,;]?\s*$|=[A-Z]+\(|` +
+		`</?[a-zA-Z][\w-]*(?: [^<>]*)?/?>|<!--|"[\pL\w-]+"\s*:\s|[{\[]\s*"[^"]*"\s*:|SELECT\b.*;|` +
+		`[{}\[\]()]+[,;]?\s*$|=[A-Z]+\(|` +
 		`//|/\*|"""|'''|@\w+(?:\(.*\))?$|` +
 		`[\w.\[\]]+ ?(?::=|\+=|-=) ?\S|[\w.\[\]]+ = \S|[\w.]+\(.*\);?\s*$|` +
 		`(?:sudo|git|npm|npx|yarn|docker|kubectl|curl|wget|pip3?|apt-get|brew|chmod|mkdir|ssh|tar) [\w./-]+(?:$| [^.!?]*$)` +

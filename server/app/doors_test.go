@@ -145,7 +145,7 @@ func contentsOf(messages []said) (contents []string) {
 	return contents
 }
 
-// turn reports a turn, of which the conversation has the first messages already.
+// turn reports a turn. The conversation has its first messages already.
 func (d doors) turn(body fields, messages []said, known int) int {
 	d.t.Helper()
 	status, answer := d.send("POST", "/v1/turns", body, "application/json")

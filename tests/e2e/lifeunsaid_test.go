@@ -55,7 +55,7 @@ func (l *life) withdraw(w withdrawStep) {
 	}
 }
 
-// talkOf returns the talk of which a turn is taken back.
+// talkOf returns the talk whose turn is taken back.
 func (l *life) talkOf(w withdrawStep) entry {
 	for _, e := range l.script {
 		if e.Talk == w.Talk {

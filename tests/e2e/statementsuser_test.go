@@ -55,7 +55,7 @@ func (u *stated) say(name, said, answered string, more object) {
 	u.call("POST", "/v1/turns", report, 200)
 }
 
-// tell reports the statement, in a conversation that goes on.
+// tell reports the statement. The conversation goes on afterwards.
 func (u *stated) tell() {
 	u.t.Helper()
 	u.say("said", u.sentence, "Noted: you live in Utrecht.", object{
