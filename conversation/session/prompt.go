@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -119,7 +118,7 @@ func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, 
 	why := template.Check(summary, maxRunes, Texts(earlier, events))
 	if why == "" {
 		has := grounding.Read(Sources(earlier, events)...)
-		why = cmp.Or(has.Why(summary), has.Opposes(summary))
+		why = has.Why(summary)
 	}
 	if why != "" {
 		return "", llm.BadAnswer("its summary %s", why)

@@ -10,14 +10,15 @@ import (
 )
 
 // single returns what a draft means, by rules, for facts that state a single attribute, such as the home, or what the
-// draft says has ended: what was said later replaces what the same person said earlier.
+// draft says has ended: what was said later replaces what the same person said earlier. A summary states many things:
+// it neither replaces a fact nor is replaced.
 func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []verdict) {
-	if !w.mayReplace(draft.Content) || draft.Type == memory.TypeMessage {
+	if !w.mayReplace(draft.Content) || draft.Type == memory.TypeMessage || draft.Type == memory.TypeSummary {
 		return nil
 	}
 	change := w.changeOf(draft.Content)
 	for _, m := range facts {
-		if !alike(&m, &draft) || m.Speaker != draft.Speaker || m.Said().Equal(draft.Said()) {
+		if !alike(&m, &draft) || m.Type == memory.TypeSummary || m.Speaker != draft.Speaker || m.Said().Equal(draft.Said()) {
 			continue
 		}
 		why := ""

@@ -139,7 +139,7 @@ func (u *stated) memories() map[string]seen {
 			return "summary"
 		case m["type"] == "reflection":
 			return "insight"
-		case content == stayedFact:
+		case content == stayedFact && u.ids["fact"] == "": // a former wording of the fact says the same
 			return "fact"
 		}
 		return ""
