@@ -36,7 +36,7 @@ func (m *matter) inventedOfUser(fact string) []string {
 	if name := openingName(fact); name != "" && !m.name(name) && !m.hasStems(name) {
 		invented = append(invented, name)
 	}
-	for _, name := range placedNamesIn(fact) {
+	for _, name := range placedNamesIn(fact, afterName) {
 		if !slices.Contains(invented, name) && !m.contains(startOf(name)) {
 			invented = append(invented, name)
 		}

@@ -57,14 +57,16 @@ var (
 		`邻居|室友|表哥|表姐|表弟|表妹|客户|搭档|闺蜜|经理|导师|律师|喜欢|认识|名叫|叫)`)
 	// afterName matches what may follow a Chinese name.
 	afterName = regexp.MustCompile(`^(?:$|[，。；：、”\s]|是|的|和|与|跟|也|在|有|让|说|给|来|去|要|会|想|一起|教|送|住|对|把|将|于|都|` +
-		`已|开|不|没|很|用|做|写|导演|先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
+		`已|开|不|没|很|导演|先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
+	// afterNameInConclusion also matches what may follow the user's own name in a fact, which the turn need not have.
+	afterNameInConclusion = regexp.MustCompile(afterName.String() + `|^[用做写]`)
 	// ofUser matches what the user has at the beginning of a statement: a name, or a thing.
 	ofUser = regexp.MustCompile(`^(\p{Han}{2,4})是用户的`)
 )
 
-// placedNamesIn returns the Chinese names of a statement by their surname and the words around them, and what it says
-// to be the user's at its beginning.
-func placedNamesIn(s string) (names []string) {
+// placedNamesIn returns the Chinese names of a statement by their surname and the words around them, before what may
+// follow a name, and what it says to be the user's at its beginning.
+func placedNamesIn(s string, after *regexp.Regexp) (names []string) {
 	if !hasHan(s) {
 		return nil
 	}
@@ -73,7 +75,7 @@ func placedNamesIn(s string) (names []string) {
 		starts = append(starts, at[1])
 	}
 	for _, start := range starts {
-		if name := nameAt(s[start:]); name != "" && !slices.Contains(names, name) {
+		if name := nameAt(s[start:], after); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -85,7 +87,7 @@ func placedNamesIn(s string) (names []string) {
 
 // nameAt returns the Chinese name with which a text begins: a surname and one or two characters, before what may follow
 // a name; "" if it does not begin with a name.
-func nameAt(s string) string {
+func nameAt(s string, after *regexp.Regexp) string {
 	surname := hanSurname.FindString(s)
 	if surname == "" {
 		return ""
@@ -101,7 +103,7 @@ func nameAt(s string) string {
 		if noHanNames[name] || noHanNames[startOf(name)] {
 			return ""
 		}
-		if afterName.MatchString(s[end:]) {
+		if after.MatchString(s[end:]) {
 			return name
 		}
 	}

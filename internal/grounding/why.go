@@ -5,16 +5,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Why returns what is wrong with a conclusion that adds something to its sources, as in `adds "Kyoto" and "1931",
-// which its sources do not have`; "" if it adds nothing. It adds what Invented returns, Chinese names of persons
-// that are known by their place, relatives, illnesses and other conditions. A trait or an occupation is no
-// addition, since a conclusion may find it.
+// which its sources do not have`; "" if it adds nothing. It adds what Invented returns, Chinese names of persons that
+// are known by their place, except at the beginning of a clause, relatives, illnesses and other conditions. A trait or
+// an occupation is no addition, since a conclusion may find it.
 func (has Evidence) Why(statement string) string {
 	added := slices.Concat(has.Invented(statement), has.missingTerms(statement, true))
-	for _, name := range placedNamesIn(statement) {
-		if !slices.Contains(added, name) && !has.contains(startOf(name)) {
+	for _, name := range placedNamesIn(statement, afterNameInConclusion) {
+		if !beginsClause(statement, name) && !slices.Contains(added, name) && !has.contains(startOf(name)) {
 			added = append(added, name)
 		}
 	}
@@ -27,6 +28,14 @@ func (has Evidence) Why(statement string) string {
 		return ""
 	}
 	return `adds "` + strings.Join(added, `" and "`) + `", which its sources do not have`
+}
+
+// beginsClause reports whether a name is the subject of a clause of a conclusion: the user, whose name the sources need
+// not have.
+func beginsClause(statement, name string) bool {
+	before, _, _ := strings.Cut(statement, name)
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return before == "" || strings.ContainsRune("，。；：、 ", last)
 }
 
 // named matches what sources have in the same words: a level or a code, such as B2, the title of a work, a Chinese
