@@ -47,7 +47,7 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 		return nil
 	}
 	if c.Content != nil && before.Type != memory.TypeMessage {
-		return s.Writer.Reword(ctx, before, apply)
+		return s.Writer.Reword(ctx, before, byAPI, apply)
 	}
 	return s.edit(ctx, appID, id, memory.EventUpdated, apply)
 }

@@ -26,13 +26,13 @@ type rewording struct {
 	model    string
 }
 
-// Reword gives a fact of the owner other words, by apply, which may run more than once. It is said as of now: the facts
-// that it contradicts by rules are superseded, and a judge is asked by the job of JudgeAgain. If the fact was taken
-// from messages, what it said before is kept as a memory that it supersedes, so that these messages are former. A fact
-// that gets back what it said before undoes that.
-func (w *Writer) Reword(ctx context.Context, m memory.Memory, apply func(m *memory.Memory) error) (
-	reworded memory.Memory, err error,
-) {
+// Reword gives a fact other words, by apply, which may run more than once; cause is recorded with each event. The fact
+// is said as of now: the facts that it contradicts by rules are superseded, and a judge is asked by the job of
+// JudgeAgain. If the fact was taken from messages, what it said before is kept as a memory that it supersedes, so that
+// these messages are former. A fact that gets back what it said before undoes that.
+func (w *Writer) Reword(
+	ctx context.Context, m memory.Memory, cause string, apply func(m *memory.Memory) error,
+) (reworded memory.Memory, err error) {
 	said := m
 	if err := apply(&said); err != nil {
 		return memory.Memory{}, err
@@ -43,7 +43,7 @@ func (w *Writer) Reword(ctx context.Context, m memory.Memory, apply func(m *memo
 	}
 	var t *transaction
 	err = w.Records.InUser(ctx, m.Owner, func(ctx context.Context, tx db.UserTx) error {
-		t = &transaction{Recorder: history.NewRecorder(tx, byAPI, w.Now()), w: w, tx: tx, begun: r.begun}
+		t = &transaction{Recorder: history.NewRecorder(tx, cause, w.Now()), w: w, tx: tx, begun: r.begun}
 		if reworded, err = t.reword(ctx, m.ID, r, apply); err != nil {
 			return err
 		}
@@ -59,9 +59,6 @@ func (w *Writer) Reword(ctx context.Context, m memory.Memory, apply func(m *memo
 	reworded.Embedding = nil
 	return reworded, nil
 }
-
-// byAPI is the cause of a change by a client.
-const byAPI = "api"
 
 // readRewording reads what a fact with other words concerns.
 func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory) (r rewording, err error) {

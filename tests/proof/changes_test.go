@@ -202,8 +202,8 @@ func script(t *testing.T) *llmtest.Server {
 
 func nothing(*plot) {}
 
-// insighted tells of a pet, which the assistant repeats, and reflects on it and on other facts: to forget the pet is to
-// forget the message, the echo and the insights, and to withhold both from the log.
+// insighted reports a pet, which the assistant repeats, and reflects on it and on other facts. A request to forget the
+// pet forgets the message, the echo and the insights too, and withholds the first two from the log.
 func insighted(p *plot) {
 	after(written(home(1), task(1)), repeated(aPet, "So "+pet(1)+"."), (*plot).reflect)(p)
 	p.lookFor(func(m memory.Memory) bool { return m.Content == pet(1) })
