@@ -72,6 +72,12 @@ func use(t *testing.T) (metrics string, runbooks map[string]string) {
 	t.Helper()
 	models := llmtest.New(t)
 	models.Facts("bees", llmtest.Fact{Fact: "Keeps bees", Importance: 0.9, Domain: memory.Lifestyle})
+	models.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
+		if strings.Contains(r.User, "wasps") {
+			return llmtest.Status(http.StatusBadRequest)
+		}
+		return models.Scripted(r)
+	})
 	cfg := config.Default()
 	cfg.Listen, cfg.Data, cfg.Dev = "127.0.0.1:0", t.TempDir(), true
 	cfg.Chat.APIKey, cfg.Chat.BaseURL = "key", models.URL()
@@ -110,6 +116,7 @@ func use(t *testing.T) (metrics string, runbooks map[string]string) {
 		"messages":[{"role":"user","content":"I keep bees"},{"role":"assistant","content":"How many hives?"},
 		{"role":"user","content":"Three hives of bees"}]}`)
 	call("POST", "/v1/recall", `{"user_id":"ada","query":"bees"}`)
+	call("POST", "/v1/recall", `{"user_id":"ada","query":"wasps"}`) // its call of the router fails
 	call("POST", "/v1/context", `{"user_id":"ada","query":"bees"}`)
 	call("POST", "/v1/conversations/first/end", `{"user_id":"ada"}`)
 	call("POST", "/v1/admin/verify", `{}`)
@@ -119,9 +126,10 @@ func use(t *testing.T) (metrics string, runbooks map[string]string) {
 		path, _, _ := strings.Cut(strings.TrimPrefix(link, serverAddress), "#")
 		runbooks[link] = call("GET", path, "")
 	}
-	until(t, "the stores are verified and the conversation is consolidated", func() bool {
+	until(t, "the stores are verified, the conversation is consolidated and a call of a model has failed", func() bool {
 		metrics = call("GET", "/metrics", "")
-		return strings.Contains(metrics, "\nhippocampus_vectors_drift{") &&
+		return strings.Contains(metrics, "\nhippocampus_prompt_failures_total{") &&
+			strings.Contains(metrics, "\nhippocampus_vectors_drift{") &&
 			strings.Contains(metrics, "\nhippocampus_consolidations_total{")
 	})
 	return metrics, runbooks
