@@ -266,12 +266,8 @@ class AsyncHippocampus:
 
     async def restore(self, id: str, **parameters: Unpack[requests.RestoreMemoryQuery]) -> models.ChangedMemory:
         """Makes a forgotten or superseded memory active again, with what was forgotten with it."""
-        return await self.request(
-            models.ChangedMemory,
-            "POST",
-            path("/v1/memories/{}/restore", id),
-            query={**parameters},
-        )
+        url = path("/v1/memories/{}/restore", id)
+        return await self.request(models.ChangedMemory, "POST", url, query={**parameters})
 
     async def pin(self, id: str) -> models.Memory:
         """Exempts a memory from forgetting."""

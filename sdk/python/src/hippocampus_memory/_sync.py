@@ -261,12 +261,8 @@ class Hippocampus:
 
     def restore(self, id: str, **parameters: Unpack[requests.RestoreMemoryQuery]) -> models.ChangedMemory:
         """Makes a forgotten or superseded memory active again, with what was forgotten with it."""
-        return self.request(
-            models.ChangedMemory,
-            "POST",
-            path("/v1/memories/{}/restore", id),
-            query={**parameters},
-        )
+        url = path("/v1/memories/{}/restore", id)
+        return self.request(models.ChangedMemory, "POST", url, query={**parameters})
 
     def pin(self, id: str) -> models.Memory:
         """Exempts a memory from forgetting."""
