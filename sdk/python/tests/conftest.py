@@ -35,7 +35,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     binary = str(folder / "hippocampus")
     subprocess.run(["go", "build", "-o", binary, "./cmd/hippocampus"], cwd=ROOT, check=True)
     kept = {name: value for name, value in os.environ.items() if not re.match("HIPPOCAMPUS_|MEMORY_|MILVUS_", name)}
-    settings = kept | {"HIPPOCAMPUS_DATA": str(folder / "data"), "HIPPOCAMPUS_LISTEN": "127.0.0.1:0"}
+    settings = kept | {
+        "HIPPOCAMPUS_DATA": str(folder / "data"),
+        "HIPPOCAMPUS_LISTEN": "127.0.0.1:0",
+        "HIPPOCAMPUS_FORGETTING_CLOCK": "wall",  # as in scripts/compat: what is imported as old has faded
+    }
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [binary, "serve"], env=settings, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True

@@ -125,7 +125,7 @@ async def test_events_after_a_refused_one_are_reported(
     long = "我住在里斯本。" * 20_000  # 420,000 bytes
     events = [
         Event(author="user", content=words("I live in Lisbon.")),
-        Event(author="user", content=words("a\0b"), id="refused"),
+        Event(author="a\0b", content=words("Hello."), id="refused"),
         Event(author="user", content=words(long)),
         Event(author="butler", content=words("Noted.")),
     ]
