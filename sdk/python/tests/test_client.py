@@ -42,7 +42,7 @@ def test_memory_lives_through_every_method(client: Any, user: str) -> None:
         client.update(written.id, importance=0.9)
     assert client.restore(written.id).status == "active"
     kinds = [event.kind for event in client.history(written.id)]
-    assert kinds[:3] == ["created", "merged", "updated"]
+    assert kinds[:3] == ["created", "merged", "updated"]  # merged: it was said again
     assert kinds[-2:] == ["forgotten", "restored"]
     assert client.memory(written.id).content == "Lives in Porto."
 
@@ -52,8 +52,8 @@ def test_turn_is_reported_once_under_its_id(client: Any, user: str) -> None:
     first = client.add_turn(id=f"{user}-1", wait=True, **turn)
     again = client.add_turn(id=f"{user}-1", wait=True, **turn)
     assert (again.id, again.repeated, first.repeated) == (first.id, True, None)
-    others = [client.add_turn(**{**turn, "messages": said(words)}) for words in ("I have a cat.", "I have a dog.")]
-    assert len({first.client_id, *(other.client_id for other in others)}) == 3
+    alone = {name: value for name, value in turn.items() if name != "conversation_id"}
+    assert client.add_turn(**alone).client_id != client.add_turn(**alone).client_id
     shown = client.turn(first.id)
     assert shown.at == NOW
     assert [message.content for message in shown.messages] == ["I live in Lisbon."]
