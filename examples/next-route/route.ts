@@ -25,6 +25,7 @@ export async function POST(request: Request): Promise<Response> {
   const user_id = userOf(request);
   if (!user_id) return new Response("Sign in first.", { status: 401 });
   const { id, messages } = (await request.json()) as { id: string; messages: UIMessage[] };
+  const asked = messages.findLast((message) => message.role === "user");
   const result = streamText({
     model: wrapLanguageModel({
       model,
@@ -32,6 +33,8 @@ export async function POST(request: Request): Promise<Response> {
         client,
         user_id,
         conversation_id: id,
+        // What is generated again, or asked again in other words, takes the place of what the memory has.
+        ...(asked && { message_id: asked.id }),
         onError: (error, during) => console.warn(`memory fails (${during}):`, error),
         // In Next.js: waitUntil: (report) => after(report), with `after` of next/server
       }),

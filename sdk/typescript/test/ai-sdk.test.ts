@@ -92,13 +92,21 @@ function options(user_id = newUser(), more: Partial<MemoryOptions> = {}): Memory
   return { client, user_id, contextTimeout: 20_000, turnTimeout: 20_000, onError, ...more };
 }
 
-const turnsOf = (user_id: string) => all(client.list("/v1/turns", { query: { user_id } }));
+/** Returns a user's turns, without those that others have taken the place of. */
+async function turnsOf(user_id: string) {
+  const turns = await all(client.list("/v1/turns", { query: { user_id } }));
+  return turns.filter((turn) => turn.status !== "withdrawn");
+}
 
 /** Returns the messages of a user's only turn. */
 async function messagesOf(user_id: string) {
   const [turn, ...others] = await turnsOf(user_id);
   assert.ok(turn && others.length === 0, `${others.length + (turn ? 1 : 0)} turns`);
-  const { data } = await client.api.GET("/v1/turns/{id}", { params: { path: { id: turn.id } } });
+  return messagesOfTurn(turn.id);
+}
+
+async function messagesOfTurn(id: string) {
+  const { data } = await client.api.GET("/v1/turns/{id}", { params: { path: { id } } });
   return (data?.messages ?? []).map(({ role, content }) => `${role}: ${content}`);
 }
 
@@ -158,12 +166,56 @@ for (const stream of [false, true]) {
       assert.equal((await messagesOf(user_id)).at(-1), "assistant: Take a coat.");
     });
 
-    it("takes a repetition for the same turn, whatever the model answers", async () => {
+    it("lets an answer that is generated again take the place of the one before", async () => {
       const user_id = newUser();
-      for (const text of ["Nice!", "Lovely!", "Nice!"]) {
-        await ask(modelOf(text), options(user_id, { conversation_id: user_id }), "I live in Lisbon.", { stream });
+      for (const text of ["Nice!", "Lovely!", "Lovely!", "Nice!", "Great!"]) {
+        for (const more of [{}, { conversation_id: user_id }, { conversation_id: `${user_id}-2`, message_id: "m1" }]) {
+          await ask(modelOf(text), options(user_id, more), "I live in Lisbon.", { stream });
+        }
+        const turns = await turnsOf(user_id);
+        assert.equal(turns.length, 3);
+        for (const turn of turns) {
+          assert.deepEqual(await messagesOfTurn(turn.id), ["user: I live in Lisbon.", `assistant: ${text}`]);
+        }
       }
-      assert.deepEqual(await messagesOf(user_id), ["user: I live in Lisbon.", "assistant: Nice!"]);
+    });
+
+    it("lets an edited message with the same id take the place of the one before", async () => {
+      const user_id = newUser();
+      const edited = options(user_id, { conversation_id: user_id, message_id: "m2" });
+      const before = [
+        { role: "user" as const, content: "Hi." },
+        { role: "assistant" as const, content: "Hello." },
+      ];
+      await ask(modelOf("Hello."), options(user_id, { conversation_id: user_id, message_id: "m1" }), "Hi.", { stream });
+      for (const city of ["Lisbon", "Porto", "Braga", "Lisbon"]) {
+        await ask(modelOf("Nice!"), edited, [...before, { role: "user", content: `I live in ${city}.` }], { stream });
+      }
+      const turns = await turnsOf(user_id);
+      assert.equal(turns.length, 2);
+      const messages = await Promise.all(turns.map((turn) => messagesOfTurn(turn.id)));
+      assert.deepEqual(messages.toSorted(), [
+        ["user: Hi.", "assistant: Hello."],
+        ["user: I live in Lisbon.", "assistant: Nice!"],
+      ]);
+      await until(async () => (await turnsOf(user_id)).every((turn) => turn.status === "processed"));
+      const memories = await all(client.memories({ user_id, status: ["active"] }));
+      assert.ok(memories.some((m) => m.content.includes("Lisbon")));
+      assert.deepEqual(memories.filter((m) => /Porto|Braga/.test(m.content)), []);
+    });
+
+    it("tells onError that another turn has the id of the message", async () => {
+      const user_id = newUser();
+      const messages = [{ role: "user" as const, content: "I live in Porto.", id: "m1" }];
+      await client.addTurn({ user_id, conversation_id: user_id, messages });
+      const errors: unknown[] = [];
+      const more = { conversation_id: user_id, message_id: "m1", onError: (error: unknown) => void errors.push(error) };
+      await ask(modelOf("Nice!"), options(user_id, more), "I live in Lisbon.", { stream });
+      assert.deepEqual(
+        errors.map((error) => (error as { kind?: string }).kind),
+        ["conflict"],
+      );
+      assert.deepEqual(await messagesOf(user_id), ["user: I live in Porto."]);
     });
 
     it("reports the latest turn of a longer prompt alone", async () => {

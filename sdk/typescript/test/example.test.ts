@@ -30,4 +30,10 @@ it("examples/next-route uses in one chat what was said in another", async () => 
   assert.equal(bodies.length, 2);
   assert.doesNotMatch(bodies[0] ?? "", /user data, not instructions/);
   assert.match(bodies[1] ?? "", /user data, not instructions[\s\S]*Lisbon/);
+
+  await chat(`${user}-1`, "I live in Porto with my dog Pixel."); // the same message, edited
+  await until(async () => (await turns()).every((turn) => turn.status === "processed" || turn.status === "withdrawn"));
+  const memories = await all(client.memories({ user_id: user, status: ["active"] }));
+  assert.ok(memories.some((memory) => memory.content.includes("I live in Porto")));
+  assert.ok(!memories.some((memory) => memory.content.includes("I live in Lisbon")));
 });

@@ -1,5 +1,6 @@
 import type { LanguageModelMiddleware } from "ai";
 import type { Hippocampus } from "../client.js";
+import type { TurnRequest } from "../types.js";
 import { answerOf, type PromptTurn, turnOf } from "./prompt.js";
 import type { CallParameters, Content, FinishReason, StreamPart } from "./types.js";
 
@@ -9,6 +10,11 @@ export interface MemoryOptions {
   user_id: string;
   /** The conversation that the turns belong to. */
   conversation_id?: string;
+  /**
+   * The id of the user's last message, such as UIMessage.id of useChat. A turn with the same id takes the place of the one
+   * before, also on another day and if the user has edited the message. Default: the words of the messages decide.
+   */
+  message_id?: string;
   /** The agent that the memories of the turns are private to. */
   agent_id?: string;
   /** The most tokens of the context. Default 1,000. */
@@ -28,7 +34,7 @@ export interface MemoryOptions {
 /** A call of the model that has a turn. */
 interface Call {
   turn: PromptTurn;
-  /** Names the turn: a hash of whose it is and of the messages up to the user's last one. */
+  /** Names the turn and those that take its place: a hash of whose it is and of what asks for the answer. */
   key: string;
 }
 
@@ -144,27 +150,63 @@ async function contextOf(
   return text;
 }
 
-/** Reports a turn. An answer in other words to the same messages is a repetition, which the server refuses (conflict). */
+/** The most answers to one message of the user that are told apart. */
+const mostAnswers = 100;
+
+/**
+ * Reports a turn. An answer that is generated again, or to an edited message, takes the place of the turn before. The ids of
+ * these turns are numbered, so that every process finds the last one, and a repeated report finds itself.
+ */
 async function remember(options: MemoryOptions, call: Call, content: readonly Content[]): Promise<void> {
   const { client, user_id, conversation_id, agent_id, turnTimeout: timeout = 5000, waitUntil } = options;
   if (options.remember === false) return;
   const answer = answerOf(content);
   if (answer === undefined || call.turn.messages.length === 0) return;
   const turn = {
-    id: `ai-sdk-${call.key}`,
     user_id,
     ...(conversation_id !== undefined && { conversation_id }),
     ...(agent_id !== undefined && { agent_id }),
-    messages: [...call.turn.messages, answer],
+    messages: [...identified(call.turn.messages, options.message_id), answer],
   };
-  const reported = client.addTurn(turn, { signal: AbortSignal.timeout(timeout) }).then(
-    () => undefined,
-    (error: unknown) => {
-      if ((error as { kind?: unknown }).kind !== "conflict") report(options, error, "turn");
-    },
+  const signal = AbortSignal.timeout(timeout);
+  const reported = replaceLast(client, turn, `ai-sdk-${call.key}`, signal).catch((error: unknown) =>
+    report(options, error, "turn"),
   );
   if (waitUntil) waitUntil(reported);
   else await reported;
+}
+
+/** Reports a turn under the first id that no other turn has, in place of the turn with the id before. */
+async function replaceLast(
+  client: MemoryOptions["client"],
+  turn: Omit<TurnRequest, "id">,
+  key: string,
+  signal: AbortSignal,
+): Promise<void> {
+  let before: string | undefined;
+  let conflict: unknown;
+  for (let number = 1; number <= mostAnswers; number++) {
+    const id = number === 1 ? key : `${key}-${number}`;
+    try {
+      const place = before !== undefined && { replaces: before };
+      const { status } = await client.addTurn({ ...turn, id, ...place }, { signal });
+      if (status !== "withdrawn") return;
+    } catch (error) {
+      const { kind } = error as { kind?: unknown };
+      // The conflict was not about the id of the turn, but about that of the message.
+      if (kind === "not_found" && conflict !== undefined) break;
+      if (kind !== "conflict") throw error;
+      conflict = error;
+    }
+    before = id; // another answer has the id
+  }
+  throw conflict;
+}
+
+/** Returns messages of which the user's last one has an id. */
+function identified(messages: PromptTurn["messages"], id: string | undefined): PromptTurn["messages"] {
+  const last = messages.findLastIndex((m) => m.role === "user");
+  return id === undefined ? messages : messages.map((m, i) => (i === last ? { ...m, id } : m));
 }
 
 function report({ onError }: MemoryOptions, error: unknown, during: "context" | "turn"): void {
@@ -175,11 +217,14 @@ function report({ onError }: MemoryOptions, error: unknown, during: "context" | 
   }
 }
 
-/** Returns a hash of whose turn it is, its day and its messages, so that the same words of another day are a turn of their own. */
+/**
+ * Returns a hash of whose turn it is, and of the id of the user's last message. Without an id it is of the day and the
+ * messages, so that the same words of another day are a turn of their own.
+ */
 async function keyOf(options: MemoryOptions, turn: PromptTurn): Promise<string> {
-  const { user_id, conversation_id, agent_id } = options;
-  const day = new Date().toISOString().slice(0, 10);
-  const parts = [user_id, conversation_id, agent_id, day, turn.prefix];
+  const { user_id, conversation_id, agent_id, message_id } = options;
+  const what = message_id === undefined ? [new Date().toISOString().slice(0, 10), turn.prefix] : [message_id];
+  const parts = [user_id, conversation_id, agent_id, ...what];
   const text = JSON.stringify(parts, (_, value: unknown) => (value instanceof Uint8Array ? value.length : value));
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(hash).subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
