@@ -201,7 +201,10 @@ for (const stream of [false, true]) {
       await until(async () => (await turnsOf(user_id)).every((turn) => turn.status === "processed"));
       const memories = await all(client.memories({ user_id, status: ["active"] }));
       assert.ok(memories.some((m) => m.content.includes("Lisbon")));
-      assert.deepEqual(memories.filter((m) => /Porto|Braga/.test(m.content)), []);
+      assert.deepEqual(
+        memories.filter((m) => /Porto|Braga/.test(m.content)),
+        [],
+      );
     });
 
     it("tells onError that another turn has the id of the message", async () => {
