@@ -34,7 +34,10 @@ const messages = [{ role: "user" as const, content: "I live in Lisbon." }];
 
 /** The calls of the table; each returns a field that its answer has. */
 const requests: Record<string, (client: Hippocampus, options?: CallOptions) => Promise<unknown>> = {
-  events: async (c, o) => (await c.events({}, o).next()).value,
+  events: async (c, o) => {
+    for await (const event of c.events({}, o)) return event; // leaving the loop ends the stream
+    return undefined;
+  },
   export: async (c, o) => (await all(c.export({}, o))).length,
   recall: async (c, o) => (await c.recall({ user_id: "ada", query: "Where?" }, o)).took_ms,
   turn: async (c, o) => (await c.addTurn({ user_id: "ada", messages }, o)).id,
