@@ -137,6 +137,12 @@ func (r *request) queryOwner() memory.Owner {
 	return r.owner("query.user_id", r.key, r.query.Get("user_id"))
 }
 
+// pathUser is the user whom the path names.
+func (r *request) pathUser() (memory.Owner, error) {
+	owner := r.owner("path.user_id", r.key, r.param("user_id"))
+	return owner, r.err()
+}
+
 // queryID reads an optional id from the query.
 func (r *request) queryID(name string) string {
 	id := r.query.Get(name)

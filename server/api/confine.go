@@ -44,11 +44,11 @@ func (s *Server) confinementOf(rt route, op *operation) confinement {
 		return nil
 	case strings.HasPrefix(rt.path, "/v1/users/:user_id/"), rt.method == "PUT" && rt.path == "/v1/users/:user_id":
 		return func(_ context.Context, r *request) error {
-			return r.confineUser("path.user_id", r.param("user_id"))
+			return confineUser(r, "path.user_id", r.param("user_id"))
 		}
 	case op.parameters.GetByInAndName("query", "user_id") != nil:
 		return func(_ context.Context, r *request) error {
-			return r.confineUser("query.user_id", r.query.Get("user_id"))
+			return confineUser(r, "query.user_id", r.query.Get("user_id"))
 		}
 	case op.body != nil && op.body.Properties["user_id"] != nil:
 		return confineBody
@@ -66,7 +66,7 @@ func mayUse(key memory.Key, c confinement) error {
 }
 
 // confineUser refuses another user than that of the key, and a request that names no user.
-func (r *request) confineUser(path, named string) error {
+func confineUser(r *request, path, named string) error {
 	if named == r.key.UserID {
 		return nil
 	}
@@ -81,7 +81,7 @@ func confineBody(_ context.Context, r *request) error {
 	if err != nil {
 		return err
 	}
-	return r.confineUser("user_id", body.UserID)
+	return confineUser(r, "user_id", body.UserID)
 }
 
 func (s *Server) confineMemory(ctx context.Context, r *request) error {
@@ -90,7 +90,7 @@ func (s *Server) confineMemory(ctx context.Context, r *request) error {
 		return err
 	}
 	m, err := s.owners.memories.Memory(ctx, r.key.AppID, id)
-	return r.hidden(m.Owner, err)
+	return hidden(r, m.Owner, err)
 }
 
 func (s *Server) confineTurn(ctx context.Context, r *request) error {
@@ -99,11 +99,11 @@ func (s *Server) confineTurn(ctx context.Context, r *request) error {
 		return err
 	}
 	found, err := s.owners.turns.Outcome(ctx, r.key.AppID, ref)
-	return r.hidden(found.Turn.Owner, err)
+	return hidden(r, found.Turn.Owner, err)
 }
 
 // hidden gives the same error for what belongs to another user and for what does not exist.
-func (r *request) hidden(owner memory.Owner, err error) error {
+func hidden(r *request, owner memory.Owner, err error) error {
 	if memory.IsKind(err, memory.KindNotFound) || err == nil && owner.UserID != r.key.UserID {
 		return memory.Errorf(memory.KindNotFound, "the user of the key has nothing with this id: check the id")
 	}
@@ -120,7 +120,7 @@ func (s *Server) confineMany(ctx context.Context, r *request) error {
 		return err
 	}
 	if body.UserID != nil {
-		if err := r.confineUser("user_id", *body.UserID); err != nil {
+		if err := confineUser(r, "user_id", *body.UserID); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func confineBatch(_ context.Context, r *request) error {
 		if err != nil {
 			continue // the handler refuses the item
 		}
-		if err := r.confineUser(fmt.Sprintf("memories[%d].user_id", i), write.UserID); err != nil {
+		if err := confineUser(r, fmt.Sprintf("memories[%d].user_id", i), write.UserID); err != nil {
 			return err
 		}
 	}

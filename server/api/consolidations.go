@@ -111,7 +111,7 @@ type consolidationQuery struct {
 }
 
 func consolidationQueryOf(r *request, p page) consolidationQuery {
-	userID, id := r.conversationID()
+	userID, id := conversationIDOf(r)
 	return consolidationQuery{appID: r.key.AppID, userID: userID, conversationID: id, page: p}
 }
 

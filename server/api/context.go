@@ -160,7 +160,7 @@ func (h contextHandlers) post(ctx context.Context, r *request, body contextReque
 	budget := body.budget()
 	room := body.room(budget.Response, &r.checks)
 	ask := assembly.Request{
-		Query:          r.recallQuery(body.recallRequest, max(h.Limit, room.Memories())),
+		Query:          recallQuery(r, body.recallRequest, max(h.Limit, room.Memories())),
 		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
 		Messages: body.Format == asMessages, Present: body.Present,
 	}

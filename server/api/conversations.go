@@ -91,19 +91,19 @@ func conversationFilter(r *request, p page) db.ConversationFilter {
 	}
 }
 
-// conversationID reads which conversation a request names. The user may be
+// conversationIDOf reads which conversation a request names. The user may be
 // empty if only one user has a conversation with the id.
-func (r *request) conversationID() (userID, id string) {
+func conversationIDOf(r *request) (userID, id string) {
 	id = r.param("id")
 	userID = r.queryID("user_id")
 	r.note("path.id", memory.CheckID(id, false))
 	return userID, id
 }
 
-// conversation finds the conversation that the request names, unless anything is
+// namedConversation finds the conversation that the request names, unless anything is
 // wrong with the request.
-func (r *request) conversation(ctx context.Context, reader ConversationReader) (memory.Conversation, error) {
-	userID, id := r.conversationID()
+func namedConversation(ctx context.Context, r *request, reader ConversationReader) (memory.Conversation, error) {
+	userID, id := conversationIDOf(r)
 	if err := r.err(); err != nil {
 		return memory.Conversation{}, err
 	}
@@ -112,7 +112,7 @@ func (r *request) conversation(ctx context.Context, reader ConversationReader) (
 
 func (h conversationHandlers) get(ctx context.Context, r *request) (any, error) {
 	limit, after := r.limit(), r.queryNumber("cursor", invalidCursor)
-	found, err := r.conversation(ctx, h.Reader)
+	found, err := namedConversation(ctx, r, h.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ type titleRequest struct {
 
 func (h conversationHandlers) patch(ctx context.Context, r *request, body titleRequest) (any, error) {
 	r.note("title", memory.CheckTitle(body.Title))
-	found, err := r.conversation(ctx, h.Reader)
+	found, err := namedConversation(ctx, r, h.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ const keptMemories = "the memories that were made from it: " +
 const keptPinned = "pinned memories, and the forgotten ones until they are purged: restore brings them back"
 
 func (h conversationHandlers) delete(ctx context.Context, r *request) (any, error) {
-	found, err := r.conversation(ctx, h.Reader)
+	found, err := namedConversation(ctx, r, h.Reader)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (h conversationHandlers) getWorking(ctx context.Context, r *request) (any, 
 	for i, tag := range filter.Tags {
 		r.note(fmt.Sprintf("query.tag[%d]", i), memory.CheckContent(tag, memory.MaxTagRunes))
 	}
-	userID, id := r.conversationID()
+	userID, id := conversationIDOf(r)
 	if err := r.err(); err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (h memoryHandlers) forgetMany(ctx context.Context, r *request, body forgetM
 		r.note("ids", "go without user_id, turn_id, conversation_id and filter")
 		return nil, r.err()
 	case body.IDs != nil:
-		return r.edited(body.IDs, func() []ingest.Edited { return h.Writer.ForgetAll(ctx, r.key.AppID, body.IDs, how) })
+		return editEach(r, body.IDs, func() []ingest.Edited { return h.Writer.ForgetAll(ctx, r.key.AppID, body.IDs, how) })
 	case !selects:
 		r.note("ids", "are missing: give ids, or user_id with turn_id, conversation_id or filter")
 		return nil, r.err()
@@ -134,13 +134,13 @@ func (h memoryHandlers) forgetMany(ctx context.Context, r *request, body forgetM
 }
 
 func (h memoryHandlers) restoreMany(ctx context.Context, r *request, body restoreMemoriesRequest) (any, error) {
-	return r.edited(body.IDs, func() []ingest.Edited {
+	return editEach(r, body.IDs, func() []ingest.Edited {
 		return h.Writer.RestoreAll(ctx, r.key.AppID, body.IDs, body.Scope)
 	})
 }
 
-// edited answers for each id separately: an unknown one does not affect the others.
-func (r *request) edited(ids []string, edit func() []ingest.Edited) (any, error) {
+// editEach answers for each id separately: an unknown one does not affect the others.
+func editEach(r *request, ids []string, edit func() []ingest.Edited) (any, error) {
 	for i, id := range ids {
 		if !memory.IsID(id) {
 			r.note(fmt.Sprintf("ids[%d]", i), "is not the id of a memory, such as 0198c0de-0000-7000-8000-000000000003")

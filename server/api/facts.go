@@ -50,7 +50,7 @@ func (h factHandlers) register(r *routes) {
 	r.add("DELETE /v1/facts", memory.RoleWrite, h.end)
 	r.add("GET /v1/facts/history", memory.RoleRead, list[timelinePage, memory.Fact, factBody]{
 		name:   "facts",
-		filter: func(r *request, p page) timelinePage { return timelinePage{r.timeline(), p} },
+		filter: func(r *request, p page) timelinePage { return timelinePage{timelineIn(r), p} },
 		find: func(ctx context.Context, p timelinePage) ([]memory.Fact, error) {
 			return h.Reader.FactHistory(ctx, p.timeline, p.before, p.limit)
 		},
@@ -123,7 +123,7 @@ func (h factHandlers) put(ctx context.Context, r *request, body factRequest) (an
 }
 
 func (h factHandlers) end(ctx context.Context, r *request) (any, error) {
-	t, at := r.timeline(), r.queryTime("at")
+	t, at := timelineIn(r), r.queryTime("at")
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (h factHandlers) end(ctx context.Context, r *request) (any, error) {
 }
 
 func (h factHandlers) filter(r *request, p page) db.FactFilter {
-	t := r.timeline()
+	t := timelineIn(r)
 	filter := db.FactFilter{
 		Owner: t.Owner, Type: t.Type, Key: t.Key, At: r.queryTime("at"), Before: p.before, Limit: p.limit,
 	}
@@ -145,14 +145,14 @@ func (h factHandlers) filter(r *request, p page) db.FactFilter {
 	return filter
 }
 
-// timeline reads the query parameters that name a timeline; Type and Key are
+// timelineIn reads the query parameters that name a timeline; Type and Key are
 // empty if they are absent.
-func (r *request) timeline() db.Timeline {
-	return db.Timeline{Owner: r.queryOwner(), Type: r.factName("type"), Key: r.factName("key")}
+func timelineIn(r *request) db.Timeline {
+	return db.Timeline{Owner: r.queryOwner(), Type: factNameIn(r, "type"), Key: factNameIn(r, "key")}
 }
 
-// factName reads a type or key from the query, in the form in which it is stored.
-func (r *request) factName(parameter string) string {
+// factNameIn reads a type or key from the query, in the form in which it is stored.
+func factNameIn(r *request, parameter string) string {
 	name := r.query.Get(parameter)
 	if name != "" {
 		r.note("query."+parameter, facts.CheckName(name))

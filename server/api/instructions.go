@@ -59,7 +59,7 @@ func (h instructionHandlers) register(r *routes) {
 	r.add("GET /v1/instructions", memory.RoleRead, list[scopePage, memory.Instruction, instructionBody]{
 		name:   "instructions",
 		named:  true,
-		filter: func(r *request, p page) scopePage { return scopePage{r.queryScope(), p} },
+		filter: func(r *request, p page) scopePage { return scopePage{queryScope(r), p} },
 		find: func(ctx context.Context, p scopePage) ([]memory.Instruction, error) {
 			return h.Reader.ListInstructions(ctx, p.scope, p.after(), p.limit)
 		},
@@ -80,8 +80,8 @@ type scopePage struct {
 	page
 }
 
-// scope checks a scope of the key's app.
-func (r *request) scope(prefix string, b wire.Scope) memory.Scope {
+// scopeIn checks a scope of the key's app.
+func scopeIn(r *request, prefix string, b wire.Scope) memory.Scope {
 	scope := memory.Scope{AppID: r.key.AppID, Kind: b.Scope}
 	for _, id := range []struct {
 		kind        memory.ScopeKind
@@ -98,9 +98,9 @@ func (r *request) scope(prefix string, b wire.Scope) memory.Scope {
 	return scope
 }
 
-// mayChange refuses to change instructions of the whole app, which are in every user's context, unless
+// mayChangeScope refuses to change instructions of the whole app, which are in every user's context, unless
 // the key is an admin's.
-func (r *request) mayChange(scope memory.Scope) error {
+func mayChangeScope(r *request, scope memory.Scope) error {
 	if scope.Kind == memory.AppScope && !r.key.Role.Includes(memory.RoleAdmin) {
 		return memory.Errorf(memory.KindForbidden, "an instruction of the whole app is in every user's context, so that "+
 			"changing it needs a key of role %s; the one sent has role %s", memory.RoleAdmin, r.key.Role)
@@ -109,21 +109,21 @@ func (r *request) mayChange(scope memory.Scope) error {
 }
 
 // queryScope reads a scope from the query.
-func (r *request) queryScope() memory.Scope {
-	return r.scope("query.", wire.Scope{
+func queryScope(r *request) memory.Scope {
+	return scopeIn(r, "query.", wire.Scope{
 		Scope: memory.ScopeKind(r.query.Get("scope")), AgentID: r.query.Get("agent_id"), UserID: r.query.Get("user_id"),
 	})
 }
 
 // instructionName reads a name from the path.
-func (r *request) instructionName() string {
+func instructionName(r *request) string {
 	name := r.param("name")
 	r.note("path.name", instructions.CheckName(name))
 	return name
 }
 
-// version reads the number of a version from the query; 0 if it is absent.
-func (r *request) version(parameter string) int {
+// versionIn reads the number of a version from the query; 0 if it is absent.
+func versionIn(r *request, parameter string) int {
 	return int(r.queryNumber(parameter, "is not the number of a version: they are counted from 1"))
 }
 
@@ -165,7 +165,7 @@ type instructionRequest struct {
 }
 
 func (h instructionHandlers) post(ctx context.Context, r *request, body instructionRequest) (any, error) {
-	scope := r.scope("", body.Scope)
+	scope := scopeIn(r, "", body.Scope)
 	draft := instructions.Draft{
 		Name: body.Name, Content: body.Content, Note: body.Note, Activate: orDefault(body.Activate, true),
 	}
@@ -173,7 +173,7 @@ func (h instructionHandlers) post(ctx context.Context, r *request, body instruct
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	if err := r.mayChange(scope); err != nil {
+	if err := mayChangeScope(r, scope); err != nil {
 		return nil, err
 	}
 	instruction, version, err := h.Publisher.Publish(ctx, scope, draft)
@@ -184,8 +184,8 @@ func (h instructionHandlers) post(ctx context.Context, r *request, body instruct
 }
 
 func (h instructionHandlers) get(ctx context.Context, r *request) (any, error) {
-	scope, name := r.queryScope(), r.instructionName()
-	number := r.version("version")
+	scope, name := queryScope(r), instructionName(r)
+	number := versionIn(r, "version")
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (h instructionHandlers) get(ctx context.Context, r *request) (any, error) {
 }
 
 func (h instructionHandlers) listVersions(ctx context.Context, r *request) (any, error) {
-	scope, name := r.queryScope(), r.instructionName()
+	scope, name := queryScope(r), instructionName(r)
 	limit, below := r.limit(), int(r.queryNumber("cursor", invalidCursor))
 	if err := r.err(); err != nil {
 		return nil, err
@@ -216,8 +216,8 @@ func (h instructionHandlers) listVersions(ctx context.Context, r *request) (any,
 }
 
 func (h instructionHandlers) diff(ctx context.Context, r *request) (any, error) {
-	scope, name := r.queryScope(), r.instructionName()
-	from, to := r.version("from"), r.version("to")
+	scope, name := queryScope(r), instructionName(r)
+	from, to := versionIn(r, "from"), versionIn(r, "to")
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -235,11 +235,11 @@ type activateRequest struct {
 }
 
 func (h instructionHandlers) activate(ctx context.Context, r *request, body activateRequest) (any, error) {
-	scope, name := r.scope("", body.Scope), r.instructionName()
+	scope, name := scopeIn(r, "", body.Scope), instructionName(r)
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	if err := r.mayChange(scope); err != nil {
+	if err := mayChangeScope(r, scope); err != nil {
 		return nil, err
 	}
 	activated, err := h.Publisher.Activate(ctx, scope, name, body.Version)
@@ -247,11 +247,11 @@ func (h instructionHandlers) activate(ctx context.Context, r *request, body acti
 }
 
 func (h instructionHandlers) rollBack(ctx context.Context, r *request, body wire.Scope) (any, error) {
-	scope, name := r.scope("", body), r.instructionName()
+	scope, name := scopeIn(r, "", body), instructionName(r)
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	if err := r.mayChange(scope); err != nil {
+	if err := mayChangeScope(r, scope); err != nil {
 		return nil, err
 	}
 	rolledBack, err := h.Publisher.RollBack(ctx, scope, name)
@@ -259,11 +259,11 @@ func (h instructionHandlers) rollBack(ctx context.Context, r *request, body wire
 }
 
 func (h instructionHandlers) retire(ctx context.Context, r *request) (any, error) {
-	scope, name := r.queryScope(), r.instructionName()
+	scope, name := queryScope(r), instructionName(r)
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	if err := r.mayChange(scope); err != nil {
+	if err := mayChangeScope(r, scope); err != nil {
 		return nil, err
 	}
 	retired, err := h.Publisher.Retire(ctx, scope, name)

@@ -98,9 +98,9 @@ func textOfParts(parts []any, path string, c *checks) string {
 	return strings.Join(lines, "\n")
 }
 
-// messages converts and checks the messages of a turn. Those that are not plain
+// messagesIn converts and checks the messages of a turn. Those that are not plain
 // keep the JSON of the body.
-func (r *request) messages(asked []messageRequest) []memory.Message {
+func messagesIn(r *request, asked []messageRequest) []memory.Message {
 	var sent struct {
 		Messages []json.RawMessage `json:"messages"`
 	}

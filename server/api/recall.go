@@ -91,12 +91,12 @@ type weightsBody struct {
 
 // recallQuery converts a request to a query of the key's app, for limit memories
 // unless the request names a limit. The caller checks the text of the query.
-func (r *request) recallQuery(b recallRequest, limit int) recall.Query {
+func recallQuery(r *request, b recallRequest, limit int) recall.Query {
 	r.optionalIDs("", b.AgentID, b.ConversationID)
 	r.note("tags", memory.CheckTags(b.Tags))
 	q := recall.Query{
 		Owner: r.bodyOwner(b.UserID), Text: b.Query, Limit: orDefault(b.Limit, limit),
-		Domains: b.Domains, Types: r.included(b.Include, b.Types), Tags: b.Tags,
+		Domains: b.Domains, Types: includedTypes(r, b.Include, b.Types), Tags: b.Tags,
 		AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: orDefault(b.MinConfidence, 0),
 		At: r.time("at", b.At), Zone: zone(b.At), AsOf: r.time("as_of", b.AsOf), IncludeFormer: b.IncludeFormer,
@@ -119,9 +119,9 @@ const (
 	includeMessages = "messages"
 )
 
-// included restricts types, which is empty if the request names no type, to messages or to
+// includedTypes restricts types, which is empty if the request names no type, to messages or to
 // the other types. Without include, or with both, nothing is excluded.
-func (r *request) included(include []string, types []memory.Type) []memory.Type {
+func includedTypes(r *request, include []string, types []memory.Type) []memory.Type {
 	messages, facts := slices.Contains(include, includeMessages), slices.Contains(include, includeFacts)
 	if messages == facts {
 		return types
@@ -253,7 +253,7 @@ func later(a, b time.Time) time.Time {
 func (h recallHandlers) recall(ctx context.Context, r *request, body recallRequest) (any, error) {
 	start := h.now()
 	r.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
-	query := r.recallQuery(body, h.Limit)
+	query := recallQuery(r, body, h.Limit)
 	if err := r.err(); err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func outcomeOf(o ingest.Outcome) turnBody {
 func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (any, error) {
 	turn := memory.Turn{
 		Owner: r.bodyOwner(body.UserID), ClientID: body.ID,
-		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: r.messages(body.Messages),
+		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: messagesIn(r, body.Messages),
 		Metadata: r.metadata("metadata", body.Metadata), At: r.time("at", body.At), Replaces: body.Replaces,
 		Offset: offsetOf(body),
 	}

@@ -70,12 +70,6 @@ func zoneOf(z memory.UserZone, used *time.Location) zoneBody {
 	return zoneBody{UserID: z.UserID, TimeZone: z.Chosen, Offset: z.Offset, Zone: used.String()}
 }
 
-// pathUser is the user whom the path names.
-func (r *request) pathUser() (memory.Owner, error) {
-	owner := r.owner("path.user_id", r.key, r.param("user_id"))
-	return owner, r.err()
-}
-
 func (h userHandlers) get(ctx context.Context, r *request) (any, error) {
 	owner, err := r.pathUser()
 	if err != nil {

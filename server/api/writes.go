@@ -82,7 +82,7 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *request, body batchReq
 	var writes []ingest.Write
 	var places []int // in results, of each of writes
 	for i, item := range body.Memories {
-		write, err := r.batchWrite(i, item)
+		write, err := batchWrite(r, i, item)
 		if err != nil {
 			results[i].Error = problemPointer(err)
 			continue
@@ -106,7 +106,7 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *request, body batchReq
 }
 
 // batchWrite checks and converts one item of a batch.
-func (r *request) batchWrite(index int, item json.RawMessage) (ingest.Write, error) {
+func batchWrite(r *request, index int, item json.RawMessage) (ingest.Write, error) {
 	if faults := r.items[index]; faults != nil {
 		return ingest.Write{}, memory.Invalid(faults...)
 	}
