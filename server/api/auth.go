@@ -124,7 +124,7 @@ func secretOf(r *http.Request) (string, error) {
 }
 
 // authenticate finds the key of a request.
-func (s *Server) authenticate(ctx context.Context, r *request) error {
+func (s *frameServer) authenticate(ctx context.Context, r *request) error {
 	if key, ok := KeyOf(ctx); ok {
 		r.key = key
 		return nil
@@ -154,7 +154,7 @@ func isLoopback(hostPort string) bool {
 }
 
 // admit authenticates a request of a route and checks the role, the app and the rate of its key.
-func (s *Server) admit(ctx context.Context, r *request, rt route) error {
+func (s *frameServer) admit(ctx context.Context, r *request, rt route) error {
 	if err := s.authenticate(ctx, r); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *Server) admit(ctx context.Context, r *request, rt route) error {
 // whileValid returns a context that ends when the key of a request is revoked, with an error of
 // KindUnauthorized as its cause. It looks for that at intervals of the time that a key is cached. The
 // caller must call end.
-func (s *Server) whileValid(ctx context.Context, r *request) (valid context.Context, end func()) {
+func (s *frameServer) whileValid(ctx context.Context, r *request) (valid context.Context, end func()) {
 	valid, cancel := context.WithCancelCause(ctx)
 	secret, err := secretOf(r.Request())
 	if s.dev || err != nil {

@@ -14,9 +14,6 @@ type owners struct {
 	turns    TurnIngester
 }
 
-// confinement refuses what goes beyond the user of a key that is bound to one.
-type confinement func(ctx context.Context, r *request) error
-
 // confinementOf returns the confinement of a route, or nil if keys of one user may not use the route:
 //
 //	the route names a user in its query or body   -> it must be the key's user
@@ -26,16 +23,16 @@ type confinement func(ctx context.Context, r *request) error
 //
 // Every other protocol reads and changes memories by requests to these routes as the same key, so that no surface
 // needs a check of its own.
-func (s *Server) confinementOf(rt route, op *operation) confinement {
+func (o owners) confinementOf(rt route, op *operation) confinement {
 	switch {
 	case strings.HasPrefix(rt.path, "/v1/admin/"):
 		return nil
 	case strings.HasPrefix(rt.path, "/v1/memories/:id"):
-		return s.confineMemory
+		return o.confineMemory
 	case strings.HasPrefix(rt.path, "/v1/turns/:id"):
-		return s.confineTurn
+		return o.confineTurn
 	case rt.path == "/v1/memories/forget", rt.path == "/v1/memories/restore":
-		return s.confineMany
+		return o.confineMany
 	case rt.path == "/v1/memories/batch":
 		return confineBatch
 	case rt.path == "/v1/key":
@@ -54,15 +51,6 @@ func (s *Server) confinementOf(rt route, op *operation) confinement {
 		return confineBody
 	}
 	return nil
-}
-
-// mayUse refuses a route that a key of one user may not use.
-func mayUse(key memory.Key, c confinement) error {
-	if key.UserID == "" || c != nil {
-		return nil
-	}
-	return memory.Errorf(memory.KindForbidden, "this concerns more than one user, and the key that was sent is bound to "+
-		"the user %q: use a key of the whole app (`hippocampus key create` without --user)", key.UserID)
 }
 
 // confineUser refuses another user than that of the key, and a request that names no user.
@@ -84,21 +72,21 @@ func confineBody(_ context.Context, r *request) error {
 	return confineUser(r, "user_id", body.UserID)
 }
 
-func (s *Server) confineMemory(ctx context.Context, r *request) error {
+func (o owners) confineMemory(ctx context.Context, r *request) error {
 	id, err := r.memoryID()
 	if err != nil {
 		return err
 	}
-	m, err := s.owners.memories.Memory(ctx, r.key.AppID, id)
+	m, err := o.memories.Memory(ctx, r.key.AppID, id)
 	return hidden(r, m.Owner, err)
 }
 
-func (s *Server) confineTurn(ctx context.Context, r *request) error {
+func (o owners) confineTurn(ctx context.Context, r *request) error {
 	ref, err := r.pathID()
 	if err != nil {
 		return err
 	}
-	found, err := s.owners.turns.Outcome(ctx, r.key.AppID, ref)
+	found, err := o.turns.Outcome(ctx, r.key.AppID, ref)
 	return hidden(r, found.Turn.Owner, err)
 }
 
@@ -111,7 +99,7 @@ func hidden(r *request, owner memory.Owner, err error) error {
 }
 
 // confineMany leaves ids of unknown memories to the handler, which answers for each of them.
-func (s *Server) confineMany(ctx context.Context, r *request) error {
+func (o owners) confineMany(ctx context.Context, r *request) error {
 	body, err := decode[struct {
 		IDs    []string `json:"ids"`
 		UserID *string  `json:"user_id"`
@@ -128,7 +116,7 @@ func (s *Server) confineMany(ctx context.Context, r *request) error {
 		if !memory.IsID(id) {
 			continue
 		}
-		m, err := s.owners.memories.Memory(ctx, r.key.AppID, id)
+		m, err := o.memories.Memory(ctx, r.key.AppID, id)
 		switch {
 		case memory.IsKind(err, memory.KindNotFound):
 		case err != nil:

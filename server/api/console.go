@@ -10,8 +10,16 @@ import (
 // consolePath is relative, so that it also leads to the console behind a proxy that adds a prefix.
 const consolePath = "console/"
 
-// addConsole serves the console, and leads browsers to it from / and from /console.
-func (s *Server) addConsole(console http.Handler) {
+// addPages serves pages for people, which need no key and which the contract is not about: documentation at /docs, and a
+// console, to which it leads browsers from / and from /console. Either may be nil.
+func (s *frameServer) addPages(documentation, console http.Handler) {
+	if documentation != nil {
+		s.echo.GET("/docs", echo.WrapHandler(documentation))
+		s.echo.GET("/docs/*", echo.WrapHandler(documentation))
+	}
+	if console == nil {
+		return
+	}
 	redirect := func(c echo.Context) error { return c.Redirect(http.StatusFound, consolePath) }
 	s.echo.GET("/", func(c echo.Context) error {
 		c.Response().Header().Add(echo.HeaderVary, echo.HeaderAccept)

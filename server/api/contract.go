@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -19,17 +17,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-//go:embed openapi.yaml
-var openAPI []byte
-
-// Document returns openapi.yaml.
-func Document() []byte { return bytes.Clone(openAPI) }
-
-// contract is openapi.yaml, loaded and checked.
+// contract is a document of OpenAPI that describes the routes, loaded and checked.
 type contract struct{ doc *openapi3.T }
 
-var loadContract = sync.OnceValues(func() (*contract, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(bytes.Clone(openAPI))
+// newContract loads openapi.yaml.
+func newContract(document []byte) (*contract, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(bytes.Clone(document))
 	if err != nil {
 		return nil, fmt.Errorf("reading openapi.yaml: %w", err)
 	}
@@ -37,7 +30,12 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 		return nil, fmt.Errorf("openapi.yaml is not a valid document: %w", err)
 	}
 	return &contract{doc}, adapt(doc)
-})
+}
+
+// schema returns the schema of a component.
+func (c *contract) schema(component string) *openapi3.Schema {
+	return c.doc.Components.Schemas[component].Value
+}
 
 // adapt removes from the schemas what handlers check with clearer messages: which character of a text is wrong
 // (pattern), and which fields contradict each other (not). Schemas without a type allow null then, as OpenAPI has it;

@@ -2,10 +2,7 @@ package api
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-
-	"github.com/labstack/echo/v4"
 )
 
 // elsewhere lists paths of other servers and of habit that are no routes here, and what to use instead.
@@ -33,7 +30,7 @@ var elsewhere = []struct {
 
 // insteadOf returns what to use instead of a path that is no route: what elsewhere says, else a route with the path
 // below /v1 or without /api or a slash at the end, or "".
-func insteadOf(path string, routes []*echo.Route) string {
+func insteadOf(path string, isRoute func(path string) bool) string {
 	for _, other := range elsewhere {
 		if other.path.MatchString(path) {
 			return other.instead
@@ -41,7 +38,7 @@ func insteadOf(path string, routes []*echo.Route) string {
 	}
 	trimmed := strings.TrimSuffix(path, "/")
 	for _, candidate := range []string{trimmed, "/v1" + trimmed, strings.TrimPrefix(trimmed, "/api")} {
-		if candidate != path && slices.ContainsFunc(routes, func(r *echo.Route) bool { return r.Path == candidate }) {
+		if candidate != path && isRoute(candidate) {
 			return "use " + candidate
 		}
 	}

@@ -3,12 +3,9 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/labstack/echo/v4"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -31,7 +28,9 @@ type EventFeed interface {
 
 type eventHandlers struct {
 	EventParts
-	server *Server
+	streams  *streams
+	stall    time.Duration   // how long a client may take nothing
+	draining context.Context // ends when the server drains
 }
 
 func (h eventHandlers) register(r *routes) {
@@ -59,10 +58,10 @@ func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.server.streams.enter(r.key.ID); err != nil {
+	if err := h.streams.enter(r.key.ID); err != nil {
 		return nil, err
 	}
-	defer h.server.streams.leave(r.key.ID)
+	defer h.streams.leave(r.key.ID)
 	news, leave, err := h.Feed.Watch(ctx, r.key.AppID)
 	if err != nil {
 		return nil, err
@@ -72,11 +71,11 @@ func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := newFlow(r, h.server.limits.stream, (*http.ResponseController).SetWriteDeadline)
+	out := newOutflow(r, h.stall)
 	defer out.end()
 	header := r.Response().Header()
-	header.Set(echo.HeaderContentType, eventStream)
-	header.Set(echo.HeaderCacheControl, "no-store")
+	header.Set("Content-Type", eventStream)
+	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no")
 	fmt.Fprintf(out, "retry: %d\n", reconnectWait.Milliseconds())
 	switch after := sub.filter.After; {
@@ -117,7 +116,7 @@ func (h eventHandlers) send(
 		if err := out.flush(); err != nil {
 			return err
 		}
-		if len(page) == sub.filter.Limit && h.server.draining.Err() == nil {
+		if len(page) == sub.filter.Limit && h.draining.Err() == nil {
 			continue
 		}
 		select {
@@ -125,7 +124,7 @@ func (h eventHandlers) send(
 		case <-heartbeat.C:
 			// A block without data is not an event, but updates the client's last event id.
 			fmt.Fprintf(out, ": still here\nid: %s\n\n", sub.filter.After)
-		case <-h.server.draining.Done():
+		case <-h.draining.Done():
 			return nil
 		case <-ctx.Done():
 			return nil

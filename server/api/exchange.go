@@ -8,8 +8,9 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"time"
 
-	"github.com/labstack/echo/v4"
+	"github.com/getkin/kin-openapi/openapi3"
 	"go.uber.org/zap"
 
 	"hippocampus/exchange"
@@ -30,9 +31,12 @@ const (
 )
 
 type exchangeHandlers struct {
-	exchanger Exchanger
-	server    *Server
-	quotas    *quotas
+	exchanger    Exchanger
+	quotas       *quotas
+	line         *openapi3.Schema // of a line of an export
+	stall        time.Duration    // how long a stream may transfer nothing
+	countRefused func(error)
+	log          *zap.Logger
 }
 
 func (h exchangeHandlers) register(r *routes) {
@@ -56,25 +60,25 @@ func (h exchangeHandlers) export(ctx context.Context, r *request) (any, error) {
 			"an export of every user needs a key of role %s; the one sent has role %s and may name a user_id",
 			memory.RoleAdmin, r.key.Role)
 	}
-	out := newFlow(r, h.server.limits.stream, (*http.ResponseController).SetWriteDeadline)
+	out := newOutflow(r, h.stall)
 	defer out.end()
-	r.Response().Header().Set(echo.HeaderContentType, ndjson)
+	r.Response().Header().Set("Content-Type", ndjson)
 	err := h.exchanger.Export(ctx, what, out)
 	if err == nil {
 		err = out.flush()
 	}
 	err = cmp.Or(revoked(ctx), err)
-	if err == nil || !out.written {
+	if err == nil || !out.hasBegun() {
 		return nil, err
 	}
 	if ctx.Err() == nil {
-		requestID := r.Response().Header().Get(echo.HeaderXRequestID)
-		h.server.log.Error("an export failed midway", zap.String("request_id", requestID), zap.Error(err))
+		requestID := r.Response().Header().Get("X-Request-Id")
+		h.log.Error("an export failed midway", zap.String("request_id", requestID), zap.Error(err))
 	}
 	if exchange.WriteError(out, problemOf(err).Detail) == nil {
 		_ = out.flush() // the connection is cut in any case
 	}
-	r.Set(abortKey, true)
+	r.cutConnection()
 	return nil, err
 }
 
@@ -83,9 +87,9 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, er
 	if err := checkMedia(r, ndjson); err != nil {
 		return nil, err
 	}
-	in := newFlow(r, h.server.limits.stream, (*http.ResponseController).SetReadDeadline)
+	in := newInflow(r, h.stall)
 	defer in.end()
-	stop := context.AfterFunc(ctx, func() { _ = in.control.SetReadDeadline(past) }) // a read does not end with ctx
+	stop := context.AfterFunc(ctx, in.interrupt) // a read does not end with ctx
 	defer stop()
 	report, err := h.exchanger.Import(ctx, r.key.AppID, in, func(line []byte) ([]byte, error) {
 		line, _ = cleanTexts(line)
@@ -101,10 +105,10 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, er
 		r.SetRequest(r.Request().WithContext(context.WithoutCancel(ctx))) // as below
 		return nil, err
 	}
-	if in.stalled.Load() { // net/http has ended the request's context, but the client still reads
+	if in.hasStalled() { // net/http has ended the request's context, but the client still reads
 		r.SetRequest(r.Request().WithContext(context.WithoutCancel(ctx)))
-		return nil, echo.NewHTTPError(http.StatusRequestTimeout,
-			"The stream stood still for "+in.limit.String()+". Send it again: what has been imported is skipped.")
+		return nil, newStatusError(http.StatusRequestTimeout,
+			"The stream stood still for "+h.stall.String()+". Send it again: what has been imported is skipped.")
 	}
 	return report, err
 }
@@ -112,7 +116,7 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, er
 // admitLine refuses a line that exceeds a quota of the app.
 func (h exchangeHandlers) admitLine(ctx context.Context, appID string, line []byte) error {
 	err := h.quotas.admit(ctx, appID, line, imported)
-	h.server.countRefused(err)
+	h.countRefused(err)
 	return err
 }
 
@@ -140,6 +144,5 @@ func (h exchangeHandlers) checkLine(raw []byte) error {
 	if fault != nil {
 		return exchange.Wrong([]memory.Field{*fault})
 	}
-	schema := h.server.contract.doc.Components.Schemas["ExportLine"].Value
-	return exchange.Wrong(faultsOf(schema, value))
+	return exchange.Wrong(faultsOf(h.line, value))
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -294,7 +293,7 @@ func (f *fixture) stored(id string) memory.Memory {
 // routes lists every route of the API.
 func (f *fixture) routes() []route {
 	all := routes{limits: f.limits}
-	for _, f := range f.features(f.options, http.NotFoundHandler()) {
+	for _, f := range f.features(f.options, f.contract) {
 		f.register(&all)
 	}
 	return all.list
@@ -302,5 +301,5 @@ func (f *fixture) routes() []route {
 
 // checkLine checks a line of an export against openapi.yaml.
 func (f *fixture) checkLine(line string) error {
-	return exchangeHandlers{server: f.Server}.checkLine([]byte(line))
+	return exchangeHandlers{line: f.contract.schema("ExportLine")}.checkLine([]byte(line))
 }

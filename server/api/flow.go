@@ -25,6 +25,9 @@ func abort(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// cutConnection says that the connection is to be cut, since the response failed midway.
+func (r *request) cutConnection() { r.Set(abortKey, true) }
+
 // flow reads the body and writes the response of a streamed route. It lifts the
 // server's deadlines, but cuts off a client that transfers no byte for limit.
 type flow struct {
@@ -40,6 +43,16 @@ type flow struct {
 
 // past is a deadline that is over.
 var past = time.Unix(1, 0)
+
+// newInflow begins the stream of a request's body.
+func newInflow(r *request, limit time.Duration) *flow {
+	return newFlow(r, limit, (*http.ResponseController).SetReadDeadline)
+}
+
+// newOutflow begins the stream of a response.
+func newOutflow(r *request, limit time.Duration) *flow {
+	return newFlow(r, limit, (*http.ResponseController).SetWriteDeadline)
+}
 
 // newFlow begins a stream. cutOff sets the connection's deadline for reading or
 // for writing; the recorder of a test has no deadlines.
@@ -80,11 +93,20 @@ func (f *flow) flush() error {
 	return f.control.Flush()
 }
 
+// hasBegun reports whether Write was called.
+func (f *flow) hasBegun() bool { return f.written }
+
+// hasStalled reports whether the client was cut off.
+func (f *flow) hasStalled() bool { return f.stalled.Load() }
+
+// interrupt ends a read that goes on, and those that follow.
+func (f *flow) interrupt() { _ = f.control.SetReadDeadline(past) }
+
 // abandon leaves the rest of the body unread. It does nothing after a whole body,
 // since net/http would then take the deadline for a client that has left.
 func (f *flow) abandon() {
 	if !f.whole {
-		_ = f.control.SetReadDeadline(past)
+		f.interrupt()
 	}
 }
 

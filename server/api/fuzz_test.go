@@ -49,7 +49,7 @@ func FuzzCheckLine(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	h := exchangeHandlers{server: &Server{contract: c}}
+	h := exchangeHandlers{line: c.schema("ExportLine")}
 	f.Fuzz(func(t *testing.T, head, unit string) {
 		line := head + unit
 		if err := h.checkLine([]byte(line)); err == nil && !json.Valid([]byte(line)) {

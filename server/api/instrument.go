@@ -36,16 +36,13 @@ func traced(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// newRefused counts requests that a bound refused. The bounds that all servers have are shown from the start.
-func newRefused() *prometheus.CounterVec {
+// newRefused counts requests that a bound refused. The bounds of the frame, and further ones, are shown from the start.
+func newRefused(further []string) *prometheus.CounterVec {
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "hippocampus_requests_refused_total",
 		Help: "Requests that were refused because of a bound, by the setting of the bound.",
 	}, []string{"limit"})
-	for _, limit := range []string{
-		failedAuth, "api.max_inflight", "api.rate_limit", "jobs.max_lag",
-		"quotas.bytes", "quotas.memories", "quotas.users", "quotas.versions", "quotas.webhooks",
-	} {
+	for _, limit := range append([]string{failedAuth, "api.max_inflight", "api.rate_limit"}, further...) {
 		refused.WithLabelValues(limit)
 	}
 	return refused
@@ -88,7 +85,7 @@ func (m *requestMetrics) observe(c echo.Context, seconds float64) {
 
 // instrument registers the metrics of requests and further ones, and returns the middleware that measures requests and
 // the handler that serves the metrics.
-func (s *Server) instrument(m Metrics) (echo.MiddlewareFunc, http.Handler, error) {
+func (s *frameServer) instrument(m Metrics) (echo.MiddlewareFunc, http.Handler, error) {
 	if m.Registerer == nil {
 		m.Registerer = prometheus.NewRegistry()
 	}

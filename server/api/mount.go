@@ -60,7 +60,7 @@ func KeyOf(ctx context.Context) (key memory.Key, ok bool) {
 }
 
 // addMount adds the routes of a mount. It fails if openapi.yaml lacks one of its methods.
-func (s *Server) addMount(m Mount) error {
+func (s *frameServer) addMount(m Mount) error {
 	handle := m.Open(s)
 	if m.Methods == nil {
 		s.echo.Any(m.Path, s.serveMount(m, handle, nil))
@@ -76,7 +76,7 @@ func (s *Server) addMount(m Mount) error {
 }
 
 // serveMount admits a request to a mount, checks it against its description, which may be nil, and calls the handler.
-func (s *Server) serveMount(m Mount, handle MountHandler, op *operation) echo.HandlerFunc {
+func (s *frameServer) serveMount(m Mount, handle MountHandler, op *operation) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		ctx, cancel := context.WithTimeout(c.Request().Context(), s.limits.work)
 		defer cancel()
@@ -113,7 +113,7 @@ func (s *Server) serveMount(m Mount, handle MountHandler, op *operation) echo.Ha
 }
 
 // admitTo authenticates a request to a mount and checks its key.
-func (s *Server) admitTo(ctx context.Context, r *request, m Mount) error {
+func (s *frameServer) admitTo(ctx context.Context, r *request, m Mount) error {
 	sent := r.Request()
 	if key := sent.Header.Get(m.KeyHeader); m.KeyHeader != "" && key != "" {
 		admitted := sent.Clone(ctx)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,6 +107,9 @@ func httpProblem(err *echo.HTTPError) Problem {
 	return p
 }
 
+// newStatusError returns an error with a status of HTTP and the detail of its problem.
+func newStatusError(status int, detail string) error { return echo.NewHTTPError(status, detail) }
+
 // isNoRoute reports whether an error says that a method and path are no route.
 func isNoRoute(err error) bool {
 	var httpError *echo.HTTPError
@@ -113,8 +117,13 @@ func isNoRoute(err error) bool {
 		(httpError.Code == http.StatusNotFound || httpError.Code == http.StatusMethodNotAllowed)
 }
 
+// isRoute reports whether a path is that of a route.
+func (s *frameServer) isRoute(path string) bool {
+	return slices.ContainsFunc(s.echo.Routes(), func(r *echo.Route) bool { return r.Path == path })
+}
+
 // fail answers a request with an error.
-func (s *Server) fail(c echo.Context, err error) {
+func (s *frameServer) fail(c echo.Context, err error) {
 	c.Set(errorKey, err)
 	s.countRefused(err)
 	if c.Response().Committed {
@@ -125,8 +134,8 @@ func (s *Server) fail(c echo.Context, err error) {
 		return
 	}
 	p := problemOf(err)
-	if isNoRoute(err) {
-		if instead := insteadOf(c.Request().URL.Path, c.Echo().Routes()); instead != "" {
+	if isNoRoute(err) && s.instead != nil {
+		if instead := s.instead(c.Request().URL.Path, s.isRoute); instead != "" {
 			p.Detail = "There is no such route: " + instead + "."
 		}
 	}
@@ -148,7 +157,7 @@ func (s *Server) fail(c echo.Context, err error) {
 }
 
 // countRefused counts an error by the bound that it names, if it names one.
-func (s *Server) countRefused(err error) {
+func (s *frameServer) countRefused(err error) {
 	var known *memory.Error
 	if errors.As(err, &known) && known.Limit != "" {
 		s.refused.WithLabelValues(known.Limit).Inc()
@@ -167,7 +176,7 @@ func retrySeconds(err error) string {
 
 // problems answers errors with problem documents, so that the middlewares around
 // it see the status that the client sees.
-func (s *Server) problems(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *frameServer) problems(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := next(c); err != nil {
 			s.fail(c, err)

@@ -12,9 +12,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// feature is a group of routes with their handlers.
-type feature interface{ register(r *routes) }
-
 // handler answers a request that satisfies openapi.yaml with a body that
 // becomes JSON, an answer, or nil if it has written the response itself.
 type handler func(ctx context.Context, r *request) (any, error)
@@ -80,9 +77,24 @@ func (r *routes) addLimited(pattern string, role memory.Role, bodyLimit int64, h
 	r.list = append(r.list, route{method: method, path: path, role: role, bodyLimit: bodyLimit, handle: h})
 }
 
+// addRoutes adds routes. It fails if the contract does not describe one of them.
+func (s *frameServer) addRoutes(routes *routes) error {
+	for _, rt := range routes.list {
+		op, err := s.contract.operation(rt.method, rt.path)
+		if err != nil {
+			return err
+		}
+		s.echo.Add(rt.method, rt.path, s.serve(rt, op))
+	}
+	return nil
+}
+
 // serve checks the requests of a route, runs its handler and sends the answer.
-func (s *Server) serve(rt route, op *operation) echo.HandlerFunc {
-	confine := s.confinementOf(rt, op)
+func (s *frameServer) serve(rt route, op *operation) echo.HandlerFunc {
+	var confine confinement
+	if s.confine != nil {
+		confine = s.confine(rt, op)
+	}
 	return func(c echo.Context) error {
 		ctx := c.Request().Context()
 		if rt.bodyLimit != unlimited {
@@ -138,10 +150,27 @@ func withBody[T any](h func(ctx context.Context, r *request, body T) (any, error
 	}
 }
 
+// confinement refuses what goes beyond the user of a key that is bound to one.
+type confinement func(ctx context.Context, r *request) error
+
+// mayUse refuses a route that a key of one user may not use.
+func mayUse(key memory.Key, c confinement) error {
+	if key.UserID == "" || c != nil {
+		return nil
+	}
+	return memory.Errorf(memory.KindForbidden, "this concerns more than one user, and the key that was sent is bound to "+
+		"the user %q: use a key of the whole app (`hippocampus key create` without --user)", key.UserID)
+}
+
 // waiter bounds how long requests with `wait` wait.
 type waiter struct {
 	timeout  time.Duration
 	draining context.Context
+}
+
+// newWaiter returns a waiter of a timeout. draining ends when the server drains.
+func newWaiter(timeout time.Duration, draining context.Context) waiter {
+	return waiter{timeout, draining}
 }
 
 // context returns a context that ends after the timeout or when the server drains.

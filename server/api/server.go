@@ -11,41 +11,25 @@
 package api
 
 import (
-	"context"
-	"fmt"
 	"net/http"
-	"time"
-
-	"github.com/labstack/echo/v4"
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
 
 	"hippocampus/assembly"
 )
 
-// Server answers the requests of the API. It is an http.Handler, safe for
-// concurrent use, and owns nothing that needs closing.
+// Server answers the requests of the API.
 type Server struct {
-	limits limits
-
-	keepSecrets bool // see Options
-
-	dev      bool
-	log      *zap.Logger
-	now      func() time.Time
-	echo     *echo.Echo
-	contract *contract
-	owners   owners
-	keys     *keyring
-	rates    *rates
-	failures *rates   // of authentication, by address
-	streams  *streams // of events
-
+	*frameServer
 	readiness *readiness
-	refused   *prometheus.CounterVec // requests, by the bound that refused them
-	documents http.Handler           // see Documents
-	draining  context.Context        // ends when the server shuts down
-	drain     context.CancelFunc
+	streams   *streams     // of events
+	documents http.Handler // see Documents
+}
+
+// feature is a group of routes with their handlers.
+type feature interface{ register(r *routes) }
+
+// bounds are those of the API's handlers that refuse requests, by their settings.
+var bounds = []string{
+	"jobs.max_lag", "quotas.bytes", "quotas.memories", "quotas.users", "quotas.versions", "quotas.webhooks",
 }
 
 // New returns a server. It fails if openapi.yaml lacks a route or a mount, a metric is
@@ -59,103 +43,81 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		limits: o.limits, keepSecrets: o.KeepSecrets, dev: o.Access.Dev, log: o.Logger, now: o.Now,
-		echo: echo.New(), contract: contract,
-		owners: owners{o.Memories.Reader, o.Turns.Ingester},
-		keys:   newKeyring(o.Access.Keys, o.Access.KeyTTL, o.Now),
-		rates:  newRates(o.Access.RateLimit, o.Access.RateBurst, o.Now), streams: newStreams(o.Events.Streams),
-		failures:  newRates(float64(o.Access.Failures)/60, o.Access.Failures, o.Now),
-		readiness: newReadiness(o.Checks, o.Now, o.Logger),
-	}
-	s.draining, s.drain = context.WithCancel(context.Background())
-	s.refused = newRefused()
-	metrics, scrape, err := s.instrument(o.Metrics)
+	frame, err := newFrame(frameOptions{
+		Contract: contract, Access: o.Access, Limits: o.limits, Origins: o.Origins, KeepSecrets: o.KeepSecrets,
+		Metrics: o.Metrics, Bounds: bounds, Logger: o.Logger, Now: o.Now,
+		Confine: owners{o.Memories.Reader, o.Turns.Ingester}.confinementOf, Instead: insteadOf,
+	})
 	if err != nil {
-		return nil, fmt.Errorf("registering the request metrics: %w", err)
+		return nil, err
 	}
-	s.documents = documents(scrape, protocolDocumentsOf(o.Mounts))
-	s.echo.HTTPErrorHandler = func(err error, c echo.Context) { s.fail(c, err) }
-	s.echo.Use(abort, identify, traced, s.access, metrics)
-	if len(o.Origins) > 0 {
-		s.echo.Use(crossOrigin(o.Origins))
+	s := &Server{
+		frameServer: frame, readiness: newReadiness(o.Checks, o.Now, o.Logger), streams: newStreams(o.Events.Streams),
+		documents: documents(frame.Scrape(), protocolDocumentsOf(o.Mounts)),
 	}
-	s.echo.Use(s.problems, s.recoverPanics())
 	routes := &routes{limits: o.limits}
-	for _, f := range s.features(o, scrape) {
+	for _, f := range s.features(o, contract) {
 		f.register(routes)
 	}
-	for _, rt := range routes.list {
-		op, err := contract.operation(rt.method, rt.path)
-		if err != nil {
-			return nil, err
-		}
-		s.echo.Add(rt.method, rt.path, s.serve(rt, op))
+	if err := s.addRoutes(routes); err != nil {
+		return nil, err
 	}
 	for _, m := range o.Mounts {
 		if err := s.addMount(m); err != nil {
 			return nil, err
 		}
 	}
-	if o.Documentation != nil { // pages for people, which openapi.yaml is not about
-		s.echo.GET("/docs", echo.WrapHandler(o.Documentation))
-		s.echo.GET("/docs/*", echo.WrapHandler(o.Documentation))
-	}
-	if o.Console != nil {
-		s.addConsole(o.Console)
-	}
+	s.addPages(o.Documentation, o.Console)
 	return s, nil
 }
 
 // features wires the handlers of each feature to their parts.
-func (s *Server) features(o Options, scrape http.Handler) []feature {
-	waiter := waiter{timeout: o.Wait, draining: s.draining}
+func (s *Server) features(o Options, contract *contract) []feature {
+	now, waiter := o.Now, newWaiter(o.Wait, s.Draining())
 	slots := newSlots(o.MaxInflight)
-	quotas := newQuotas(o.Quotas, s.now)
+	quotas := newQuotas(o.Quotas, now)
 	return []feature{
 		turnHandlers{o.Turns, waiter, quotas},
 		conversationHandlers{o.Conversations},
 		consolidationHandlers{o.Consolidations, o.Conversations.Reader, waiter},
 		memoryHandlers{o.Memories, quotas},
 		relatedHandlers{o.Related, slots},
-		factHandlers{o.Facts, s.now, quotas},
+		factHandlers{o.Facts, now, quotas},
 		instructionHandlers{o.Instructions, quotas},
 		skillHandlers{o.Skills},
 		memoryToolHandlers{o.MemoryTool, quotas},
 		candidateHandlers{o.Candidates, quotas},
-		recallHandlers{o.Recall, slots, s.now},
-		profileHandlers{o.Recall, slots, s.now},
-		contextHandlers{RecallParts: o.Recall, slots: slots, now: s.now, contexts: assembly.Service{
+		recallHandlers{o.Recall, slots, now},
+		profileHandlers{o.Recall, slots, now},
+		contextHandlers{RecallParts: o.Recall, slots: slots, now: now, contexts: assembly.Service{
 			Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
 			Sessions: o.Conversations.Sessions, Condenser: o.Condenser,
-			Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: s.now, ZoneOf: o.Recall.ZoneOf,
+			Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: now, ZoneOf: o.Recall.ZoneOf,
 		}},
 		reflectHandlers{o.Reflector},
-		forgetHandlers{o.Forgetter, o.Memories.Reader, s.now},
-		forgetNextHandlers{counter: o.Forgetter, users: o.Users, schedule: o.State.Schedule, now: s.now},
+		forgetHandlers{o.Forgetter, o.Memories.Reader, now},
+		forgetNextHandlers{counter: o.Forgetter, users: o.Users, schedule: o.State.Schedule, now: now},
 		compressHandlers{o.Compressor},
 		eraseHandlers{o.Eraser},
 		keyHandlers{},
 		userHandlers{o.Users, o.Zones},
-		statsHandlers{o.Stats, newRetention(o.Stats.Retention, s.now)},
-		exchangeHandlers{o.Exchange, s, quotas},
-		eventHandlers{o.Events, s},
+		statsHandlers{o.Stats, newRetention(o.Stats.Retention, now)},
+		exchangeHandlers{
+			exchanger: o.Exchange, quotas: quotas, line: contract.schema("ExportLine"), stall: o.limits.stream,
+			countRefused: s.countRefused, log: o.Logger,
+		},
+		eventHandlers{
+			EventParts: o.Events, streams: s.streams, stall: o.limits.stream, draining: s.Draining(),
+		},
 		webhookHandlers{o.Webhooks, quotas},
 		jobHandlers{o.Jobs},
-		issuedKeyHandlers{o.Keys, s.now, s.log},
-		stateHandlers{StateParts: o.State, readiness: s.readiness, embedding: o.Stats.Embedding, now: s.now},
+		issuedKeyHandlers{o.Keys, now, o.Logger},
+		stateHandlers{StateParts: o.State, readiness: s.readiness, embedding: o.Stats.Embedding, now: now},
 		publicHandlers{
-			readiness: s.readiness, scrape: scrape, documents: protocolDocumentsOf(o.Mounts), apart: o.Metrics.Apart,
+			readiness: s.readiness, scrape: s.Scrape(), documents: protocolDocumentsOf(o.Mounts), apart: o.Metrics.Apart,
 		},
 	}
 }
 
-// Drain answers the requests that wait for a turn with the turn's present
-// state, and ends the event streams. Call it before shutting down.
-func (s *Server) Drain() { s.drain() }
-
 // Documents serves /metrics and the documents of OpenAPI at an address of their own.
 func (s *Server) Documents() http.Handler { return s.documents }
-
-// ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+)
+
+// frameServer admits and checks requests, runs the handlers of their routes and writes the answers. It is an
+// http.Handler, safe for concurrent use, and owns nothing that needs closing.
+type frameServer struct {
+	limits      limits
+	keepSecrets bool
+	dev         bool
+	log         *zap.Logger
+	now         func() time.Time
+	echo        *echo.Echo
+	contract    *contract
+	keys        *keyring
+	rates       *rates
+	failures    *rates // of authentication, by address
+
+	confine func(rt route, op *operation) confinement
+	instead func(path string, isRoute func(path string) bool) string
+
+	refused  *prometheus.CounterVec // requests, by the bound that refused them
+	scrape   http.Handler           // see Scrape
+	draining context.Context        // ends when the server shuts down
+	drain    context.CancelFunc
+}
+
+// frameOptions holds what a frame needs. Required are Contract, Logger and Now; the zero value of any other field
+// selects the default in its comment.
+type frameOptions struct {
+	Contract *contract
+	Access   Access
+	Limits   limits
+	Origins  []string // whose pages may call the server in a browser; nil: only its own
+	// KeepSecrets says that secrets are not cut out of what requests say.
+	KeepSecrets bool
+	Metrics     Metrics
+	Bounds      []string // of the handlers; the metrics show from the start how many requests each has refused
+	Logger      *zap.Logger
+	Now         func() time.Time
+
+	// Confine returns what a key of one user may do by a route; nil, or a nil confinement: such keys may not use it.
+	Confine func(rt route, op *operation) confinement
+	// Instead names what to use instead of a path that is no route, or returns "". Optional.
+	Instead func(path string, isRoute func(path string) bool) string
+}
+
+// Access decides who may use the server, and how often.
+type Access struct {
+	Keys      KeyFinder     // nil only with Dev
+	Dev       bool          // no keys: every request comes from an admin of the app DevApp
+	KeyTTL    time.Duration // how long a key is cached, and so how long a revoked key may still work; 0: 5 s
+	RateLimit float64       // requests per second and key; 0: unlimited
+	Failures  int           // of authentication, per minute and address, and at once; 0: unlimited
+	RateBurst int           // requests at once per key; 0: those of two seconds
+}
+
+// limits bounds the size and the duration of requests.
+type limits struct {
+	body   int64         // bytes of a body; 0: 1 MiB
+	batch  int64         // bytes of the body of a batch; 0: 16 MiB
+	work   time.Duration // of any request except streams; 0: 2 min
+	stream time.Duration // how long a stream may transfer nothing; 0: 1 min
+}
+
+// withDefaults returns the limits with every default filled in.
+func (l limits) withDefaults() limits {
+	return limits{
+		body: cmp.Or(l.body, 1<<20), batch: cmp.Or(l.batch, 16<<20),
+		work: cmp.Or(l.work, 2*time.Minute), stream: cmp.Or(l.stream, time.Minute),
+	}
+}
+
+// Metrics registers and serves metrics.
+type Metrics struct {
+	Registerer prometheus.Registerer // of the request metrics; nil: a new registry
+	Gatherer   prometheus.Gatherer   // what is scraped; nil: Registerer, if it is also a Gatherer
+	Apart      bool                  // the metrics and the documents of OpenAPI are served at another address alone
+}
+
+// newFrame returns a frame without routes. It fails if a metric is already registered, or without keys.
+func newFrame(o frameOptions) (*frameServer, error) {
+	if o.Access.Keys == nil && !o.Access.Dev {
+		return nil, errors.New("keys are required unless authentication is off")
+	}
+	s := &frameServer{
+		limits: o.Limits.withDefaults(), keepSecrets: o.KeepSecrets, dev: o.Access.Dev, log: o.Logger, now: o.Now,
+		echo: echo.New(), contract: o.Contract, confine: o.Confine, instead: o.Instead,
+		keys:     newKeyring(o.Access.Keys, cmp.Or(o.Access.KeyTTL, 5*time.Second), o.Now),
+		rates:    newRates(o.Access.RateLimit, o.Access.RateBurst, o.Now),
+		failures: newRates(float64(o.Access.Failures)/60, o.Access.Failures, o.Now),
+		refused:  newRefused(o.Bounds),
+	}
+	s.draining, s.drain = context.WithCancel(context.Background())
+	measure, scrape, err := s.instrument(o.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("registering the request metrics: %w", err)
+	}
+	s.scrape = scrape
+	s.echo.HTTPErrorHandler = func(err error, c echo.Context) { s.fail(c, err) }
+	s.echo.Use(abort, identify, traced, s.access, measure)
+	if len(o.Origins) > 0 {
+		s.echo.Use(crossOrigin(o.Origins))
+	}
+	s.echo.Use(s.problems, s.recoverPanics())
+	return s, nil
+}
+
+// Drain answers the requests that wait with the present state, and ends the streams. Call it before shutting down.
+func (s *frameServer) Drain() { s.drain() }
+
+// Draining returns a context that ends when Drain is called.
+func (s *frameServer) Draining() context.Context { return s.draining }
+
+// Scrape returns the handler that serves the metrics.
+func (s *frameServer) Scrape() http.Handler { return s.scrape }
+
+// ServeHTTP answers one request.
+func (s *frameServer) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
