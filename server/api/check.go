@@ -42,6 +42,9 @@ func (c *checks) note(path, complaint string) {
 	}
 }
 
+// noteAll records faults.
+func (c *checks) noteAll(faults []memory.Field) { c.fields = append(c.fields, faults...) }
+
 // err returns an error with all complaints, or nil without any.
 func (c *checks) err() error {
 	if len(c.fields) == 0 {

@@ -99,9 +99,9 @@ func (h consolidationHandlers) start(ctx context.Context, r *request, body endRe
 	if begun.Pending() {
 		status = http.StatusAccepted
 	}
-	return answer{status, endedBody{
+	return withStatus(status, endedBody{
 		conversationOf(begun.Conversation), bodiesOf(begun.Consolidations, wire.ConsolidationOf),
-	}}, err
+	}), err
 }
 
 // consolidationQuery asks for a page of the consolidations of a conversation.

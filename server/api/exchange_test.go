@@ -299,9 +299,9 @@ func TestExchange_MarksFailedExport(t *testing.T) {
 		}
 	}
 	// An error before the first byte is answered with a problem document.
-	f := newFixture(t, nil)
+	f := newFixture(t, func(o *Options) { o.Access.KeyTTL = time.Hour })
+	f.want(200, "GET", "/v1/key", "") // the key is read once
 	f.must(f.store.Close())
-	f.keys.ttl = time.Hour
 	if w := f.send("GET", "/v1/export", ""); w.Code != http.StatusServiceUnavailable ||
 		strings.Contains(w.Body.String(), exchange.Format) {
 		t.Errorf("%d %s", w.Code, w.Body)

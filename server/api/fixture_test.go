@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
@@ -56,6 +57,8 @@ var embedder = llm.Hashed(128)
 // wrapper that overrides one method.
 type fixture struct {
 	*Server
+	contract    *contract
+	router      *echo.Echo // finds the route of a request
 	options     Options
 	t           testing.TB
 	store       *sqlite.Store
@@ -205,8 +208,14 @@ func (f *fixture) restart(change func(*Options)) {
 		change(&f.options)
 	}
 	var err error
+	f.contract, err = loadContract()
+	f.must(err)
 	f.Server, err = New(f.options)
 	f.must(err)
+	f.router = echo.New()
+	for _, rt := range f.routes() {
+		f.router.Add(rt.method, rt.path, echo.NotFoundHandler)
+	}
 	f.options.Metrics.Registerer = prometheus.NewRegistry() // of the next start
 }
 
@@ -292,7 +301,7 @@ func (f *fixture) stored(id string) memory.Memory {
 
 // routes lists every route of the API.
 func (f *fixture) routes() []route {
-	all := routes{limits: f.limits}
+	all := routes{limits: f.options.limits.withDefaults()}
 	for _, f := range f.features(f.options, f.contract) {
 		f.register(&all)
 	}

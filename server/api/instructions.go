@@ -169,7 +169,7 @@ func (h instructionHandlers) post(ctx context.Context, r *request, body instruct
 	draft := instructions.Draft{
 		Name: body.Name, Content: body.Content, Note: body.Note, Activate: orDefault(body.Activate, true),
 	}
-	r.fields = append(r.fields, instructions.Check(draft)...)
+	r.noteAll(instructions.Check(draft))
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -177,10 +177,10 @@ func (h instructionHandlers) post(ctx context.Context, r *request, body instruct
 		return nil, err
 	}
 	instruction, version, err := h.Publisher.Publish(ctx, scope, draft)
-	return answer{http.StatusCreated, struct {
+	return withStatus(http.StatusCreated, struct {
 		publishedBody
 		altered
-	}{publishedBody{instructionOf(instruction), versionOf(version)}, r.altered}}, err
+	}{publishedBody{instructionOf(instruction), versionOf(version)}, r.altered}), err
 }
 
 func (h instructionHandlers) get(ctx context.Context, r *request) (any, error) {

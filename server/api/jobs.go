@@ -66,7 +66,7 @@ type jobBody struct {
 func (h jobHandlers) enqueue(kind string) handler {
 	return func(ctx context.Context, _ *request) (any, error) {
 		job, err := h.Enqueue(ctx, kind)
-		return answer{http.StatusAccepted, jobOf(job)}, err
+		return withStatus(http.StatusAccepted, jobOf(job)), err
 	}
 }
 

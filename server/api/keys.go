@@ -136,7 +136,7 @@ func (h issuedKeyHandlers) create(ctx context.Context, r *request, body keyReque
 		zap.String("role", string(key.Role)), zap.String("by", r.key.ID))
 	created := keyOf(key)
 	created.Secret = secret
-	return answer{http.StatusCreated, created}, nil
+	return withStatus(http.StatusCreated, created), nil
 }
 
 func (h issuedKeyHandlers) revoke(ctx context.Context, r *request) (any, error) {

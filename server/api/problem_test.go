@@ -129,7 +129,7 @@ func TestProblem_OfHTTPAndChecks(t *testing.T) {
 		{415, "unsupported_media_type", "POST", "/v1/recall", aQuery, []string{"Content-Encoding", "gzip"}},
 	} {
 		w := f.want(c.status, c.method, c.path, c.body, c.headers...)
-		if p := parse[Problem](t, w); p.Type != problemType+c.kind || p.Detail == "" {
+		if p := parse[Problem](t, w); p.Type != "urn:hippocampus:problem:"+c.kind || p.Detail == "" {
 			t.Errorf("%s %s: %+v", c.method, c.path, p)
 		}
 	}
@@ -246,7 +246,7 @@ func TestAccess_ClientThatLeavesIsNoError(t *testing.T) {
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r)
 	line := logs.FilterMessage("request").All()
-	if len(line) != 1 || line[0].Level != zap.InfoLevel || line[0].ContextMap()["status"] != int64(statusGone) {
+	if len(line) != 1 || line[0].Level != zap.InfoLevel || line[0].ContextMap()["status"] != int64(499) {
 		t.Errorf("%+v", line)
 	}
 	if w.Body.Len() != 0 {

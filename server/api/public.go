@@ -69,7 +69,7 @@ func (h publicHandlers) health(context.Context, *request) (any, error) {
 // needs no key.
 func (h publicHandlers) ready(ctx context.Context, _ *request) (any, error) {
 	status, body := readinessOf(h.readiness.observe(ctx))
-	return answer{status, body}, nil
+	return withStatus(status, body), nil
 }
 
 // readinessOf returns the state of the server and its parts as JSON shows it, and the status of /readyz.

@@ -53,7 +53,7 @@ func (h relatedHandlers) relate(ctx context.Context, r *request, body relationRe
 	if fresh {
 		status = http.StatusCreated
 	}
-	return answer{status, wire.RelationOf(relation)}, err
+	return withStatus(status, wire.RelationOf(relation)), err
 }
 
 func (h relatedHandlers) unrelate(ctx context.Context, r *request) (any, error) {

@@ -63,8 +63,8 @@ func (l *leaver) Flush() {
 // checkAnswer checks an answer against openapi.yaml.
 func (f *fixture) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
 	f.t.Helper()
-	c := f.echo.NewContext(r, nil)
-	f.echo.Router().Find(r.Method, echo.GetPath(r), c)
+	c := f.router.NewContext(r, nil)
+	f.router.Router().Find(r.Method, echo.GetPath(r), c)
 	path := contractPath(c.Path())
 	item := f.contract.doc.Paths.Value(path)
 	if item == nil || item.GetOperation(r.Method) == nil {

@@ -13,8 +13,11 @@ import (
 )
 
 // handler answers a request that satisfies openapi.yaml with a body that
-// becomes JSON, an answer, or nil if it has written the response itself.
+// becomes JSON, one of withStatus, or nil if it has written the response itself.
 type handler func(ctx context.Context, r *request) (any, error)
+
+// withStatus returns the body of an answer with a status other than 200; body may be nil.
+func withStatus(status int, body any) any { return answer{status, body} }
 
 // answer is a body with a status other than 200; the body may be nil.
 type answer struct {

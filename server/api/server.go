@@ -16,9 +16,10 @@ import (
 	"hippocampus/assembly"
 )
 
-// Server answers the requests of the API.
+// Server answers the requests of the API. It is an http.Handler, safe for
+// concurrent use, and owns nothing that needs closing.
 type Server struct {
-	*frameServer
+	frame     *frameServer
 	readiness *readiness
 	streams   *streams     // of events
 	documents http.Handler // see Documents
@@ -43,7 +44,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	frame, err := newFrame(frameOptions{
+	base, err := newFrame(frameOptions{
 		Contract: contract, Access: o.Access, Limits: o.limits, Origins: o.Origins, KeepSecrets: o.KeepSecrets,
 		Metrics: o.Metrics, Bounds: bounds, Logger: o.Logger, Now: o.Now,
 		Confine: owners{o.Memories.Reader, o.Turns.Ingester}.confinementOf, Instead: insteadOf,
@@ -52,28 +53,28 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		frameServer: frame, readiness: newReadiness(o.Checks, o.Now, o.Logger), streams: newStreams(o.Events.Streams),
-		documents: documents(frame.Scrape(), protocolDocumentsOf(o.Mounts)),
+		frame: base, readiness: newReadiness(o.Checks, o.Now, o.Logger), streams: newStreams(o.Events.Streams),
+		documents: documents(base.Scrape(), protocolDocumentsOf(o.Mounts)),
 	}
 	routes := &routes{limits: o.limits}
 	for _, f := range s.features(o, contract) {
 		f.register(routes)
 	}
-	if err := s.addRoutes(routes); err != nil {
+	if err := base.addRoutes(routes); err != nil {
 		return nil, err
 	}
 	for _, m := range o.Mounts {
-		if err := s.addMount(m); err != nil {
+		if err := base.addMount(m); err != nil {
 			return nil, err
 		}
 	}
-	s.addPages(o.Documentation, o.Console)
+	base.addPages(o.Documentation, o.Console)
 	return s, nil
 }
 
 // features wires the handlers of each feature to their parts.
 func (s *Server) features(o Options, contract *contract) []feature {
-	now, waiter := o.Now, newWaiter(o.Wait, s.Draining())
+	now, waiter := o.Now, newWaiter(o.Wait, s.frame.Draining())
 	slots := newSlots(o.MaxInflight)
 	quotas := newQuotas(o.Quotas, now)
 	return []feature{
@@ -104,20 +105,27 @@ func (s *Server) features(o Options, contract *contract) []feature {
 		statsHandlers{o.Stats, newRetention(o.Stats.Retention, now)},
 		exchangeHandlers{
 			exchanger: o.Exchange, quotas: quotas, line: contract.schema("ExportLine"), stall: o.limits.stream,
-			countRefused: s.countRefused, log: o.Logger,
+			countRefused: s.frame.countRefused, log: o.Logger,
 		},
 		eventHandlers{
-			EventParts: o.Events, streams: s.streams, stall: o.limits.stream, draining: s.Draining(),
+			EventParts: o.Events, streams: s.streams, stall: o.limits.stream, draining: s.frame.Draining(),
 		},
 		webhookHandlers{o.Webhooks, quotas},
 		jobHandlers{o.Jobs},
 		issuedKeyHandlers{o.Keys, now, o.Logger},
 		stateHandlers{StateParts: o.State, readiness: s.readiness, embedding: o.Stats.Embedding, now: now},
 		publicHandlers{
-			readiness: s.readiness, scrape: s.Scrape(), documents: protocolDocumentsOf(o.Mounts), apart: o.Metrics.Apart,
+			readiness: s.readiness, scrape: s.frame.Scrape(), documents: protocolDocumentsOf(o.Mounts), apart: o.Metrics.Apart,
 		},
 	}
 }
 
 // Documents serves /metrics and the documents of OpenAPI at an address of their own.
 func (s *Server) Documents() http.Handler { return s.documents }
+
+// Drain answers the requests that wait for a turn with the turn's present
+// state, and ends the event streams. Call it before shutting down.
+func (s *Server) Drain() { s.frame.Drain() }
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.frame.ServeHTTP(w, r) }

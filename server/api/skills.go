@@ -90,7 +90,7 @@ func (h skillHandlers) postOutcome(ctx context.Context, r *request, body outcome
 		Success: body.Success, Note: body.Note, At: r.time("at", body.At),
 	}
 	r.note("path.name", skills.CheckName(outcome.Skill))
-	r.fields = append(r.fields, skills.Check(outcome)...)
+	r.noteAll(skills.Check(outcome))
 	if err := r.err(); err != nil {
 		return nil, err
 	}

@@ -162,7 +162,7 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 	accepted.Repeated, accepted.RepeatedCount = !fresh, stored.Repeated
 	accepted.altered = r.altered
 	if accepted.Status == memory.TurnAccepted {
-		return answer{http.StatusAccepted, accepted}, nil
+		return withStatus(http.StatusAccepted, accepted), nil
 	}
 	return accepted, nil
 }
@@ -254,7 +254,7 @@ func (h turnHandlers) replay(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	turn, err := h.Ingester.Replay(ctx, r.key.AppID, outcome.Turn.ID)
-	return answer{http.StatusAccepted, turnOf(turn)}, err
+	return withStatus(http.StatusAccepted, turnOf(turn)), err
 }
 
 func turnFilter(r *request, p page) db.TurnFilter {

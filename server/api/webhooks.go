@@ -101,7 +101,7 @@ func (h webhookHandlers) post(ctx context.Context, r *request, body webhookReque
 	})
 	created := webhookOf(w)
 	created.Secret = w.Secret
-	return answer{http.StatusCreated, created}, err
+	return withStatus(http.StatusCreated, created), err
 }
 
 func (h webhookHandlers) get(ctx context.Context, r *request) (any, error) {
@@ -130,7 +130,7 @@ func (h webhookHandlers) delete(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answer{status: http.StatusNoContent}, h.webhooks.DeleteWebhook(ctx, r.key.AppID, id)
+	return withStatus(http.StatusNoContent, nil), h.webhooks.DeleteWebhook(ctx, r.key.AppID, id)
 }
 
 type testedBody struct {

@@ -57,9 +57,9 @@ func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest)
 	if written.Verdict == memory.Kept {
 		status = http.StatusCreated
 	}
-	return answer{status, writtenBody{
+	return withStatus(status, writtenBody{
 		Memory: wire.MemoryOf(written.Memory), Verdict: written.Verdict, Reason: written.Reason, altered: r.altered,
-	}}, err
+	}), err
 }
 
 type batchRequest struct {
