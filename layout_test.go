@@ -89,6 +89,21 @@ func importsByPackage(t *testing.T) map[string][]string {
 	return imports
 }
 
+// The frame of requests is below the handlers: it imports neither another package of the server nor a service.
+func TestLayout_FrameKnowsNoHandler(t *testing.T) {
+	t.Parallel()
+	const frame = module + "/server/frame"
+	imports := importsByPackage(t)[frame]
+	if len(imports) == 0 {
+		t.Fatalf("%s imports nothing", frame)
+	}
+	for _, imported := range imports {
+		if name := room(imported); strings.HasPrefix(imported, module+"/") && name != "internal" && name != "db" {
+			t.Errorf("%s imports %s", frame, imported)
+		}
+	}
+}
+
 // Only the contract's own adapter speaks to a store's client library.
 func TestLayout_ClientLibrariesStayInTheirAdapters(t *testing.T) {
 	t.Parallel()
@@ -99,7 +114,7 @@ func TestLayout_ClientLibrariesStayInTheirAdapters(t *testing.T) {
 		},
 		"modernc.org/sqlite":               {"hippocampus/db/sqlite", "hippocampus/vectorstore/sqlitevec"},
 		"github.com/sashabaranov/":         {"hippocampus/internal/llm"},
-		"github.com/labstack/":             {"hippocampus/server/api"},
+		"github.com/labstack/":             {"hippocampus/server/frame"},
 		"github.com/riverqueue/river":      {"hippocampus/db", "hippocampus/db/jobs"},
 		"github.com/yuin/":                 {"hippocampus/server/site"},
 		"github.com/spf13/cobra":           {"hippocampus/cmd/hippocampus", "hippocampus/cmd/bench"},

@@ -14,6 +14,7 @@ import (
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 func TestAuth_AcceptsBearerAndHeader(t *testing.T) {
@@ -44,24 +45,24 @@ func TestAuth_RoutesRequireRoles(t *testing.T) {
 	id := f.peanuts().ID
 	f.accept("u", id, "I moved to Lisbon.") // the same id for the routes of turns
 	for _, rt := range f.routes() {
-		if rt.role == "" {
+		if rt.Role == "" {
 			status := 200
-			if strings.Contains(rt.path, ":") {
+			if strings.Contains(rt.Path, ":") {
 				status = 404 // the fixture has no such document
 			}
-			f.want(status, rt.method, rt.path, "", "Authorization", "")
+			f.want(status, rt.Method, rt.Path, "", "Authorization", "")
 			continue
 		}
-		path := filled(contractPath(rt.path), id)
-		if rt.path == "/v1/export" {
+		path := filled(frame.ContractPath(rt.Path), id)
+		if rt.Path == "/v1/export" {
 			path += "?user_id=u" // an export of every user needs a stronger role: see TestExchange_ChecksRequests
 		}
-		f.want(401, rt.method, path, "", "Authorization", "")
+		f.want(401, rt.Method, path, "", "Authorization", "")
 		for i, role := range memory.Roles {
-			w := f.send(rt.method, path, "{}", "Authorization", "Bearer "+string(role))
-			if refused := w.Code == http.StatusForbidden; refused != (i < slices.Index(memory.Roles, rt.role)) {
-				t.Errorf("%s %s with role %s: %d", rt.method, rt.path, role, w.Code)
-			} else if refused && !strings.Contains(w.Body.String(), "role "+string(rt.role)) {
+			w := f.send(rt.Method, path, "{}", "Authorization", "Bearer "+string(role))
+			if refused := w.Code == http.StatusForbidden; refused != (i < slices.Index(memory.Roles, rt.Role)) {
+				t.Errorf("%s %s with role %s: %d", rt.Method, rt.Path, role, w.Code)
+			} else if refused && !strings.Contains(w.Body.String(), "role "+string(rt.Role)) {
 				t.Errorf("the refusal does not name the role needed: %s", w.Body)
 			}
 		}
@@ -80,12 +81,12 @@ func TestAuth_OperatorWithoutAppReadsNoApp(t *testing.T) {
 		"POST /v1/admin/verify": true, "POST /v1/admin/repair": true, "POST /v1/admin/rebuild": true,
 	}
 	for _, rt := range f.routes() {
-		if rt.role == "" {
+		if rt.Role == "" {
 			continue
 		}
-		w := f.send(rt.method, filled(contractPath(rt.path), id), "{}", "Authorization", "Bearer server-wide")
-		if refused := w.Code == http.StatusForbidden; refused == admitted[rt.method+" "+rt.path] {
-			t.Errorf("%s %s: %d", rt.method, rt.path, w.Code)
+		w := f.send(rt.Method, filled(frame.ContractPath(rt.Path), id), "{}", "Authorization", "Bearer server-wide")
+		if refused := w.Code == http.StatusForbidden; refused == admitted[rt.Method+" "+rt.Path] {
+			t.Errorf("%s %s: %d", rt.Method, rt.Path, w.Code)
 		} else if refused && !strings.Contains(w.Body.String(), "key create --app") {
 			t.Errorf("the refusal does not say which key to use: %s", w.Body)
 		}
@@ -114,7 +115,7 @@ func TestAuth_AppComesFromTheKey(t *testing.T) {
 
 // lookups counts how often a key is looked up.
 type lookups struct {
-	KeyFinder
+	frame.KeyFinder
 	n int
 }
 
@@ -143,8 +144,8 @@ func TestAuth_RevokedKeyEndsWithinItsCacheTime(t *testing.T) {
 
 func TestAuth_DevNeedsNoKey(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.Access = Access{Dev: true} })
-	id := f.keep(ingest.Write{Owner: memory.Owner{AppID: DevApp, UserID: "u"}, Content: "Grows peanuts."}).ID
+	f := newFixture(t, func(o *Options) { o.Access = frame.Access{Dev: true} })
+	id := f.keep(ingest.Write{Owner: memory.Owner{AppID: frame.DevApp, UserID: "u"}, Content: "Grows peanuts."}).ID
 	f.peanuts() // of another app
 	const query = `{"user_id":"u","query":"peanuts"}`
 	for _, host := range []string{"localhost:8080", "LOCALHOST", "127.0.0.1", "127.1.2.3:80", "[::1]:8080", "[::1]"} {

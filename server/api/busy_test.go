@@ -11,6 +11,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
+	"hippocampus/server/frame"
 )
 
 // heldRecaller is a recaller whose recalls go on until they are released.
@@ -48,14 +49,14 @@ func TestRecall_IsRefusedIfTheServerIsBusy(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/recall", "/v1/context"} {
 		w := f.want(503, "POST", path, query)
-		p := parse[Problem](t, w)
+		p := parse[frame.Problem](t, w)
 		if w.Header().Get("Retry-After") != "1" || p.Type != "urn:hippocampus:problem:busy" ||
 			!strings.Contains(p.Detail, "2 recalls") || !strings.Contains(p.Detail, "api.max_inflight") {
 			t.Errorf("%v %s", w.Header(), w.Body)
 		}
 	}
 	related := "/v1/memories/" + memory.NewID() + "/related"
-	if p := parse[Problem](t, f.want(503, "GET", related, "")); p.Type != "urn:hippocampus:problem:busy" {
+	if p := parse[frame.Problem](t, f.want(503, "GET", related, "")); p.Type != "urn:hippocampus:problem:busy" {
 		t.Errorf("%+v", p)
 	}
 	f.want(202, "POST", "/v1/turns", aTurn)

@@ -8,6 +8,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // CandidateParts are the parts behind the routes of candidates.
@@ -35,16 +36,16 @@ type candidateHandlers struct {
 	quotas *quotas
 }
 
-func (h candidateHandlers) register(r *routes) {
-	r.add("GET /v1/candidates", memory.RoleRead, list[db.CandidateFilter, db.Proposal, proposalBody]{
-		name:     "candidates",
-		filter:   candidateFilter,
-		find:     h.Lister.ListCandidates,
-		body:     proposalOf,
-		position: func(p db.Proposal) db.Position { return db.Position{At: p.CreatedAt, ID: p.ID} },
-	}.handle)
-	r.add("GET /v1/candidates/counts", memory.RoleRead, h.count)
-	r.add("POST /v1/candidates/promote", memory.RoleWrite, h.quotas.bound(withBody(h.promote), memories))
+func (h candidateHandlers) register(r *frame.Routes) {
+	r.Add("GET /v1/candidates", memory.RoleRead, frame.List[db.CandidateFilter, db.Proposal, proposalBody]{
+		Name:     "candidates",
+		Filter:   candidateFilter,
+		Find:     h.Lister.ListCandidates,
+		Body:     proposalOf,
+		Position: func(p db.Proposal) db.Position { return db.Position{At: p.CreatedAt, ID: p.ID} },
+	}.Handle)
+	r.Add("GET /v1/candidates/counts", memory.RoleRead, h.count)
+	r.Add("POST /v1/candidates/promote", memory.RoleWrite, h.quotas.bound(frame.WithBody(h.promote), memories))
 }
 
 type candidateBody struct {
@@ -84,11 +85,11 @@ func proposalOf(p db.Proposal) proposalBody {
 	}
 }
 
-func candidateFilter(r *request, p page) db.CandidateFilter {
+func candidateFilter(r *frame.Request, p frame.Page) db.CandidateFilter {
 	return db.CandidateFilter{
-		AppID: r.key.AppID, UserID: r.queryID("user_id"),
-		MinImportance: r.importance("min_importance"), MaxImportance: r.importance("max_importance"),
-		Verdict: memory.Verdict(r.query.Get("verdict")), Before: p.before, Limit: p.limit,
+		AppID: r.Key.AppID, UserID: r.QueryID("user_id"),
+		MinImportance: r.QueryFloat("min_importance"), MaxImportance: r.QueryFloat("max_importance"),
+		Verdict: memory.Verdict(r.Query.Get("verdict")), Before: p.Before, Limit: p.Limit,
 	}
 }
 
@@ -104,15 +105,15 @@ type candidateCountBody struct {
 	Count      int            `json:"count"`
 }
 
-func (h candidateHandlers) count(ctx context.Context, r *request) (any, error) {
-	owner := memory.Owner{AppID: r.key.AppID, UserID: r.queryID("user_id")}
-	if err := r.err(); err != nil {
+func (h candidateHandlers) count(ctx context.Context, r *frame.Request) (any, error) {
+	owner := memory.Owner{AppID: r.Key.AppID, UserID: r.QueryID("user_id")}
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	counts, err := h.Lister.CountCandidates(ctx, owner)
 	return candidateCountsBody{
 		Threshold: h.Threshold,
-		Counts:    bodiesOf(counts, func(c db.CandidateCount) candidateCountBody { return candidateCountBody(c) }),
+		Counts:    frame.BodiesOf(counts, func(c db.CandidateCount) candidateCountBody { return candidateCountBody(c) }),
 	}, err
 }
 
@@ -128,13 +129,13 @@ type promotedBody struct {
 	Verdict     memory.Verdict `json:"verdict,omitempty"`
 	Reason      string         `json:"reason,omitempty"`
 	MemoryID    string         `json:"memory_id,omitempty"`
-	Error       *Problem       `json:"error,omitempty"`
+	Error       *frame.Problem `json:"error,omitempty"`
 }
 
 func promotedOf(p ingest.Promoted) promotedBody {
 	body := promotedBody{CandidateID: p.CandidateID, Verdict: p.Verdict, Reason: p.Reason, MemoryID: p.MemoryID}
 	if p.Err != nil {
-		body.Error = problemPointer(p.Err)
+		body.Error = frame.ProblemPointer(p.Err)
 	}
 	return body
 }
@@ -145,28 +146,28 @@ type promotionBody struct {
 	Next    string         `json:"next,omitempty"`
 }
 
-func (h candidateHandlers) promote(ctx context.Context, r *request, body promoteRequest) (any, error) {
+func (h candidateHandlers) promote(ctx context.Context, r *frame.Request, body promoteRequest) (any, error) {
 	switch {
 	case body.IDs == nil && body.UserID == "":
-		r.note("body", "chooses nothing: give ids, or user_id with min_importance")
+		r.Note("body", "chooses nothing: give ids, or user_id with min_importance")
 	case body.IDs != nil && (body.UserID != "" || body.MinImportance != nil):
-		r.note("ids", "is given with user_id or min_importance: give one or the other")
+		r.Note("ids", "is given with user_id or min_importance: give one or the other")
 	case body.IDs == nil:
-		r.note("user_id", memory.CheckID(body.UserID, false))
+		r.Note("user_id", memory.CheckID(body.UserID, false))
 		if body.MinImportance == nil {
-			r.note("min_importance", "is missing: give the least importance to promote, 0 for all")
+			r.Note("min_importance", "is missing: give the least importance to promote, 0 for all")
 		}
 	}
 	for i, id := range body.IDs {
-		r.note(fmt.Sprintf("ids[%d]", i), memory.CheckID(id, false))
+		r.Note(fmt.Sprintf("ids[%d]", i), memory.CheckID(id, false))
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	results, more, err := h.Promoter.Promote(ctx, ingest.Promotion{
-		AppID: r.key.AppID, IDs: body.IDs, UserID: body.UserID, MinImportance: orDefault(body.MinImportance, 0),
+		AppID: r.Key.AppID, IDs: body.IDs, UserID: body.UserID, MinImportance: frame.OrDefault(body.MinImportance, 0),
 	})
-	promotion := promotionBody{Results: bodiesOf(results, promotedOf), More: more}
+	promotion := promotionBody{Results: frame.BodiesOf(results, promotedOf), More: more}
 	if more {
 		promotion.Next = fmt.Sprintf("%d at once are promoted: send the same request again for the next ones",
 			ingest.MaxPromoted)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // owners finds whom the memories and turns belong to that requests name by their ids.
@@ -23,87 +24,87 @@ type owners struct {
 //
 // Every other protocol reads and changes memories by requests to these routes as the same key, so that no surface
 // needs a check of its own.
-func (o owners) confinementOf(rt route, op *operation) confinement {
+func (o owners) confinementOf(rt frame.Route, op *frame.Operation) frame.Confinement {
 	switch {
-	case strings.HasPrefix(rt.path, "/v1/admin/"):
+	case strings.HasPrefix(rt.Path, "/v1/admin/"):
 		return nil
-	case strings.HasPrefix(rt.path, "/v1/memories/:id"):
+	case strings.HasPrefix(rt.Path, "/v1/memories/:id"):
 		return o.confineMemory
-	case strings.HasPrefix(rt.path, "/v1/turns/:id"):
+	case strings.HasPrefix(rt.Path, "/v1/turns/:id"):
 		return o.confineTurn
-	case rt.path == "/v1/memories/forget", rt.path == "/v1/memories/restore":
+	case rt.Path == "/v1/memories/forget", rt.Path == "/v1/memories/restore":
 		return o.confineMany
-	case rt.path == "/v1/memories/batch":
+	case rt.Path == "/v1/memories/batch":
 		return confineBatch
-	case rt.path == "/v1/key":
-		return func(context.Context, *request) error { return nil }
-	case rt.path == "/v1/stats": // counts the whole app, also where it names a user
+	case rt.Path == "/v1/key":
+		return func(context.Context, *frame.Request) error { return nil }
+	case rt.Path == "/v1/stats": // counts the whole app, also where it names a user
 		return nil
-	case strings.HasPrefix(rt.path, "/v1/users/:user_id/"), rt.method == "PUT" && rt.path == "/v1/users/:user_id":
-		return func(_ context.Context, r *request) error {
-			return confineUser(r, "path.user_id", r.param("user_id"))
+	case strings.HasPrefix(rt.Path, "/v1/users/:user_id/"), rt.Method == "PUT" && rt.Path == "/v1/users/:user_id":
+		return func(_ context.Context, r *frame.Request) error {
+			return confineUser(r, "path.user_id", r.PathValue("user_id"))
 		}
-	case op.parameters.GetByInAndName("query", "user_id") != nil:
-		return func(_ context.Context, r *request) error {
-			return confineUser(r, "query.user_id", r.query.Get("user_id"))
+	case op.Parameters.GetByInAndName("query", "user_id") != nil:
+		return func(_ context.Context, r *frame.Request) error {
+			return confineUser(r, "query.user_id", r.Query.Get("user_id"))
 		}
-	case op.body != nil && op.body.Properties["user_id"] != nil:
+	case op.Body != nil && op.Body.Properties["user_id"] != nil:
 		return confineBody
 	}
 	return nil
 }
 
 // confineUser refuses another user than that of the key, and a request that names no user.
-func confineUser(r *request, path, named string) error {
-	if named == r.key.UserID {
+func confineUser(r *frame.Request, path, named string) error {
+	if named == r.Key.UserID {
 		return nil
 	}
 	return memory.Errorf(memory.KindForbidden, "%s is not the user %q, whom the key that was sent is bound to: name this "+
-		"user, or use a key of the whole app (`hippocampus key create` without --user)", path, r.key.UserID)
+		"user, or use a key of the whole app (`hippocampus key create` without --user)", path, r.Key.UserID)
 }
 
-func confineBody(_ context.Context, r *request) error {
-	body, err := decode[struct {
+func confineBody(_ context.Context, r *frame.Request) error {
+	body, err := frame.Decode[struct {
 		UserID string `json:"user_id"`
-	}](r.body)
+	}](r.Body)
 	if err != nil {
 		return err
 	}
 	return confineUser(r, "user_id", body.UserID)
 }
 
-func (o owners) confineMemory(ctx context.Context, r *request) error {
-	id, err := r.memoryID()
+func (o owners) confineMemory(ctx context.Context, r *frame.Request) error {
+	id, err := r.MemoryID()
 	if err != nil {
 		return err
 	}
-	m, err := o.memories.Memory(ctx, r.key.AppID, id)
+	m, err := o.memories.Memory(ctx, r.Key.AppID, id)
 	return hidden(r, m.Owner, err)
 }
 
-func (o owners) confineTurn(ctx context.Context, r *request) error {
-	ref, err := r.pathID()
+func (o owners) confineTurn(ctx context.Context, r *frame.Request) error {
+	ref, err := r.PathID()
 	if err != nil {
 		return err
 	}
-	found, err := o.turns.Outcome(ctx, r.key.AppID, ref)
+	found, err := o.turns.Outcome(ctx, r.Key.AppID, ref)
 	return hidden(r, found.Turn.Owner, err)
 }
 
 // hidden gives the same error for what belongs to another user and for what does not exist.
-func hidden(r *request, owner memory.Owner, err error) error {
-	if memory.IsKind(err, memory.KindNotFound) || err == nil && owner.UserID != r.key.UserID {
+func hidden(r *frame.Request, owner memory.Owner, err error) error {
+	if memory.IsKind(err, memory.KindNotFound) || err == nil && owner.UserID != r.Key.UserID {
 		return memory.Errorf(memory.KindNotFound, "the user of the key has nothing with this id: check the id")
 	}
 	return err
 }
 
 // confineMany leaves ids of unknown memories to the handler, which answers for each of them.
-func (o owners) confineMany(ctx context.Context, r *request) error {
-	body, err := decode[struct {
+func (o owners) confineMany(ctx context.Context, r *frame.Request) error {
+	body, err := frame.Decode[struct {
 		IDs    []string `json:"ids"`
 		UserID *string  `json:"user_id"`
-	}](r.body)
+	}](r.Body)
 	if err != nil {
 		return err
 	}
@@ -116,12 +117,12 @@ func (o owners) confineMany(ctx context.Context, r *request) error {
 		if !memory.IsID(id) {
 			continue
 		}
-		m, err := o.memories.Memory(ctx, r.key.AppID, id)
+		m, err := o.memories.Memory(ctx, r.Key.AppID, id)
 		switch {
 		case memory.IsKind(err, memory.KindNotFound):
 		case err != nil:
 			return err
-		case m.UserID != r.key.UserID:
+		case m.UserID != r.Key.UserID:
 			return memory.Errorf(memory.KindNotFound, "the user of the key has no memory %q: nothing was changed", id)
 		}
 	}
@@ -129,16 +130,16 @@ func (o owners) confineMany(ctx context.Context, r *request) error {
 }
 
 // confineBatch refuses a batch with a write for another user. Items that the contract refused are not written.
-func confineBatch(_ context.Context, r *request) error {
-	body, err := decode[batchRequest](r.body)
+func confineBatch(_ context.Context, r *frame.Request) error {
+	body, err := frame.Decode[batchRequest](r.Body)
 	if err != nil {
 		return err
 	}
 	for i, item := range body.Memories {
-		if r.items[i] != nil {
+		if r.Items[i] != nil {
 			continue
 		}
-		write, err := decode[writeRequest](item)
+		write, err := frame.Decode[writeRequest](item)
 		if err != nil {
 			continue // the handler refuses the item
 		}

@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // asUser sends a request as a key that is bound to a user and has a role that every route admits.
@@ -19,7 +20,7 @@ func (f *fixture) asUser(user, method, target, body string) *httptest.ResponseRe
 	}
 	key := memory.Key{ID: "bound", AppID: "app", UserID: user, Role: memory.RoleOperator}
 	w := httptest.NewRecorder()
-	f.ServeHTTP(w, r.WithContext(WithKey(f.t.Context(), key)))
+	f.ServeHTTP(w, r.WithContext(frame.WithKey(f.t.Context(), key)))
 	return w
 }
 
@@ -120,10 +121,10 @@ func TestConfine_KeyOfAUserReachesNoOtherUser(t *testing.T) {
 	own["turn"], foreign["turn"] = f.accept("u", "", "I moved.").ID, f.accept("eve", "", "I moved.").ID
 	before := f.stored(foreign["memory"])
 	for _, rt := range f.routes() {
-		pattern := rt.method + " " + rt.path
+		pattern := rt.Method + " " + rt.Path
 		request, listed := forUsers[pattern]
 		switch {
-		case rt.role == "":
+		case rt.Role == "":
 			continue
 		case !listed:
 			t.Errorf("%s is not listed: may a key of one user use it?", pattern)
@@ -132,19 +133,19 @@ func TestConfine_KeyOfAUserReachesNoOtherUser(t *testing.T) {
 			f.confined(pattern, own, "?user_id=u {}", http.StatusForbidden)
 			f.confined(pattern, own, "{}", http.StatusForbidden)
 			continue
-		case strings.Contains(rt.path, "memories/:id"), strings.Contains(rt.path, "turns/:id"),
+		case strings.Contains(rt.Path, "memories/:id"), strings.Contains(rt.Path, "turns/:id"),
 			strings.Contains(request, "ID"):
 			f.confined(pattern, foreign, request, http.StatusNotFound)
-		case rt.path == "/v1/key": // names no user
+		case rt.Path == "/v1/key": // names no user
 		default:
 			f.confined(pattern, foreign, request, http.StatusForbidden)
 		}
 		unnamed := strings.NewReplacer(`?user_id=USER&`, "?", `?user_id=USER`, "", `&user_id=USER`, "",
 			`"user_id":"USER",`, "", `"user_id":"USER"`, "").Replace(request)
-		if unnamed != request && rt.path != "/v1/memories/batch" {
+		if unnamed != request && rt.Path != "/v1/memories/batch" {
 			f.confined(pattern, own, unnamed, http.StatusForbidden, http.StatusBadRequest)
 		}
-		if rt.path != "/v1/events" { // a stream without an end
+		if rt.Path != "/v1/events" { // a stream without an end
 			if w := f.sendFor(pattern, own, request); w.Code == http.StatusForbidden {
 				t.Errorf("%s for the own user: %d %s", pattern, w.Code, w.Body)
 			}
@@ -201,8 +202,8 @@ func TestConfine_HidesWhatExists(t *testing.T) {
 		if known.Code != http.StatusNotFound || unknown.Code != http.StatusNotFound {
 			t.Errorf("%s %s: %d, of an unknown id: %d", c.method, c.path, known.Code, unknown.Code)
 		}
-		want := strings.ReplaceAll(parse[Problem](t, unknown).Detail, someID, c.id)
-		if got := parse[Problem](t, known).Detail; got != want {
+		want := strings.ReplaceAll(parse[frame.Problem](t, unknown).Detail, someID, c.id)
+		if got := parse[frame.Problem](t, known).Detail; got != want {
 			t.Errorf("%s %s answers %q, and for an unknown id %q", c.method, c.path, got, want)
 		}
 	}
@@ -247,7 +248,7 @@ func TestConfine_AppliesToStoredKeys(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.must(f.store.CreateKey(t.Context(), memory.Key{
-		ID: memory.NewID(), Hash: HashKey("bound"), AppID: "app", UserID: "u", Role: memory.RoleRead, CreatedAt: f.now(),
+		ID: memory.NewID(), Hash: frame.HashKey("bound"), AppID: "app", UserID: "u", Role: memory.RoleRead, CreatedAt: f.now(),
 	}))
 	bound := []string{"Authorization", "Bearer bound"}
 	f.want(http.StatusOK, "GET", "/v1/memories?user_id=u", "", bound...)

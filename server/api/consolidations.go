@@ -8,6 +8,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 // ConsolidationParts are the parts behind the routes that end conversations and
@@ -36,20 +37,20 @@ type ConsolidationLister interface {
 type consolidationHandlers struct {
 	ConsolidationParts
 	conversations ConversationReader
-	waiter        waiter
+	waiter        frame.Waiter
 }
 
-func (h consolidationHandlers) register(r *routes) {
-	r.add("POST /v1/conversations/:id/end", memory.RoleWrite, withBody(h.end))
-	r.add("POST /v1/conversations/:id/consolidate", memory.RoleWrite, withBody(h.consolidate))
-	r.add("GET /v1/conversations/:id/consolidations", memory.RoleRead,
-		list[consolidationQuery, memory.Consolidation, wire.Consolidation]{
-			name:     "consolidations",
-			filter:   consolidationQueryOf,
-			find:     h.find,
-			body:     wire.ConsolidationOf,
-			position: func(c memory.Consolidation) db.Position { return db.Position{At: c.CreatedAt, ID: c.ID} },
-		}.handle)
+func (h consolidationHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/conversations/:id/end", memory.RoleWrite, frame.WithBody(h.end))
+	r.Add("POST /v1/conversations/:id/consolidate", memory.RoleWrite, frame.WithBody(h.consolidate))
+	r.Add("GET /v1/conversations/:id/consolidations", memory.RoleRead,
+		frame.List[consolidationQuery, memory.Consolidation, wire.Consolidation]{
+			Name:     "consolidations",
+			Filter:   consolidationQueryOf,
+			Find:     h.find,
+			Body:     wire.ConsolidationOf,
+			Position: func(c memory.Consolidation) db.Position { return db.Position{At: c.CreatedAt, ID: c.ID} },
+		}.Handle)
 }
 
 type endRequest struct {
@@ -62,9 +63,9 @@ type endedBody struct {
 	Consolidations []wire.Consolidation `json:"consolidations"`
 }
 
-func (h consolidationHandlers) end(ctx context.Context, r *request, body endRequest) (any, error) {
+func (h consolidationHandlers) end(ctx context.Context, r *frame.Request, body endRequest) (any, error) {
 	return h.start(ctx, r, body, func(id string) (consolidation.Ended, error) {
-		return h.Consolidator.End(ctx, r.key.AppID, body.UserID, id, memory.TriggerEnd)
+		return h.Consolidator.End(ctx, r.Key.AppID, body.UserID, id, memory.TriggerEnd)
 	})
 }
 
@@ -73,25 +74,25 @@ type consolidateRequest struct {
 	Mode consolidation.Mode `json:"mode"`
 }
 
-func (h consolidationHandlers) consolidate(ctx context.Context, r *request, body consolidateRequest) (any, error) {
+func (h consolidationHandlers) consolidate(ctx context.Context, r *frame.Request, body consolidateRequest) (any, error) {
 	return h.start(ctx, r, body.endRequest, func(id string) (consolidation.Ended, error) {
-		return h.Consolidator.Consolidate(ctx, r.key.AppID, body.UserID, id, body.Mode)
+		return h.Consolidator.Consolidate(ctx, r.Key.AppID, body.UserID, id, body.Mode)
 	})
 }
 
 // start begins the consolidations of the conversation that the path names, and
 // waits for them if the request asks for it.
-func (h consolidationHandlers) start(ctx context.Context, r *request, body endRequest,
+func (h consolidationHandlers) start(ctx context.Context, r *frame.Request, body endRequest,
 	begin func(id string) (consolidation.Ended, error)) (any, error) {
-	id := r.param("id")
-	r.note("path.id", memory.CheckID(id, false))
-	r.note("user_id", memory.CheckID(body.UserID, true))
-	if err := r.err(); err != nil {
+	id := r.PathValue("id")
+	r.Note("path.id", memory.CheckID(id, false))
+	r.Note("user_id", memory.CheckID(body.UserID, true))
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	begun, err := begin(id)
 	if err == nil && body.Wait {
-		waiting, cancel := h.waiter.context(ctx)
+		waiting, cancel := h.waiter.Context(ctx)
 		defer cancel()
 		begun, err = h.Consolidator.Await(waiting, begun)
 	}
@@ -99,20 +100,20 @@ func (h consolidationHandlers) start(ctx context.Context, r *request, body endRe
 	if begun.Pending() {
 		status = http.StatusAccepted
 	}
-	return withStatus(status, endedBody{
-		conversationOf(begun.Conversation), bodiesOf(begun.Consolidations, wire.ConsolidationOf),
+	return frame.WithStatus(status, endedBody{
+		conversationOf(begun.Conversation), frame.BodiesOf(begun.Consolidations, wire.ConsolidationOf),
 	}), err
 }
 
 // consolidationQuery asks for a page of the consolidations of a conversation.
 type consolidationQuery struct {
 	appID, userID, conversationID string
-	page                          page
+	page                          frame.Page
 }
 
-func consolidationQueryOf(r *request, p page) consolidationQuery {
+func consolidationQueryOf(r *frame.Request, p frame.Page) consolidationQuery {
 	userID, id := conversationIDOf(r)
-	return consolidationQuery{appID: r.key.AppID, userID: userID, conversationID: id, page: p}
+	return consolidationQuery{appID: r.Key.AppID, userID: userID, conversationID: id, page: p}
 }
 
 func (h consolidationHandlers) find(ctx context.Context, q consolidationQuery) ([]memory.Consolidation, error) {
@@ -121,6 +122,6 @@ func (h consolidationHandlers) find(ctx context.Context, q consolidationQuery) (
 		return nil, err
 	}
 	return h.Lister.ListConsolidations(ctx, db.ConsolidationFilter{
-		Owner: found.Owner, ConversationID: found.ID, Before: q.page.before, Limit: q.page.limit,
+		Owner: found.Owner, ConversationID: found.ID, Before: q.page.Before, Limit: q.page.Limit,
 	})
 }

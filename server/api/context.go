@@ -10,6 +10,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 	"hippocampus/recall"
+	"hippocampus/server/frame"
 )
 
 const (
@@ -21,13 +22,13 @@ const (
 
 type contextHandlers struct {
 	RecallParts
-	slots    *slots
+	slots    *frame.Slots
 	now      func() time.Time
 	contexts assembly.Service
 }
 
-func (h contextHandlers) register(r *routes) {
-	r.add("POST /v1/context", memory.RoleRead, h.slots.bound(withBody(h.post)))
+func (h contextHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/context", memory.RoleRead, h.slots.Bound(frame.WithBody(h.post)))
 }
 
 type contextRequest struct {
@@ -79,19 +80,19 @@ func (b contextRequest) budget() assembly.Budget {
 }
 
 // room is the size of the context that the request asks for.
-func (b contextRequest) room(response float64, c *checks) assembly.Room {
-	c.note("model", memory.CheckID(b.Model, true))
+func (b contextRequest) room(response float64, c *frame.Checks) assembly.Room {
+	c.Note("model", memory.CheckID(b.Model, true))
 	switch {
 	case b.MaxChars != nil && b.MaxTokens != nil:
-		c.note("max_tokens", "is given with max_chars: give one of them")
+		c.Note("max_tokens", "is given with max_chars: give one of them")
 	case b.MaxChars != nil && b.Model != "":
-		c.note("model", "is given with max_chars: give one of them, or max_tokens")
+		c.Note("model", "is given with max_chars: give one of them, or max_tokens")
 	case b.Model != "":
-		return assembly.ModelRoom(b.Model, orDefault(b.MaxTokens, 0), response)
+		return assembly.ModelRoom(b.Model, frame.OrDefault(b.MaxTokens, 0), response)
 	case b.MaxTokens != nil:
 		return assembly.Tokens(*b.MaxTokens, response)
 	}
-	return assembly.Characters(orDefault(b.MaxChars, defaultContext), response)
+	return assembly.Characters(frame.OrDefault(b.MaxChars, defaultContext), response)
 }
 
 type contextBody struct {
@@ -152,24 +153,24 @@ type leftOutBody struct {
 	Reason string        `json:"reason"`
 }
 
-func (h contextHandlers) post(ctx context.Context, r *request, body contextRequest) (any, error) {
+func (h contextHandlers) post(ctx context.Context, r *frame.Request, body contextRequest) (any, error) {
 	start := h.now()
 	if body.Query != "" {
-		r.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
+		r.Note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
 	}
 	budget := body.budget()
-	room := body.room(budget.Response, &r.checks)
+	room := body.room(budget.Response, &r.Checks)
 	ask := assembly.Request{
 		Query:          recallQuery(r, body.recallRequest, max(h.Limit, room.Memories())),
 		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
 		Messages: body.Format == asMessages, Present: body.Present,
 	}
-	ask.Query.MinConfidence = orDefault(body.MinConfidence, minConfidence)
+	ask.Query.MinConfidence = frame.OrDefault(body.MinConfidence, minConfidence)
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
-	if orDefault(body.Condense, true) {
-		ask.Condense = orDefault(body.Limit, h.Limit)
+	if frame.OrDefault(body.Condense, true) {
+		ask.Condense = frame.OrDefault(body.Limit, h.Limit)
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	made, err := h.contexts.Make(ctx, ask)
@@ -180,14 +181,14 @@ func (h contextHandlers) post(ctx context.Context, r *request, body contextReque
 	recalled.Memories = made.Kept
 	if !ask.Query.NoTouch && !made.Profile { // count no access of memories that were left out or not asked for
 		recalled.Memories = h.Recaller.Recollect(ctx, ask.Query.Owner, recalled.Memories)
-		kept := bodiesOf(recalled.Memories, func(m recall.Recalled) string { return m.Memory.ID })
+		kept := frame.BodiesOf(recalled.Memories, func(m recall.Recalled) string { return m.Memory.ID })
 		h.Recaller.Touch(ask.Query.Owner, kept, recalled.At)
 	}
 	return contextBody{
 		Text: made.Text, Messages: made.Messages, Query: made.Query, Size: sizeOf(ask.Room, made.Size),
-		Parts:   bodiesOf(made.Parts, func(p assembly.Spent) partBody { return partBody(p) }),
-		LeftOut: bodiesOf(made.LeftOut, func(l assembly.LeftOut) leftOutBody { return leftOutBody(l) }),
-		Profile: made.Profile, Condensed: made.Condensed, NotCondensed: made.NotCondensed, Dropped: notNil(made.Dropped),
+		Parts:   frame.BodiesOf(made.Parts, func(p assembly.Spent) partBody { return partBody(p) }),
+		LeftOut: frame.BodiesOf(made.LeftOut, func(l assembly.LeftOut) leftOutBody { return leftOutBody(l) }),
+		Profile: made.Profile, Condensed: made.Condensed, NotCondensed: made.NotCondensed, Dropped: frame.NotNil(made.Dropped),
 		recallBody: recallBodyOf(recalled, h.now().Sub(start)),
 	}, nil
 }

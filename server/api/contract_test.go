@@ -16,6 +16,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
+	"hippocampus/server/frame"
 )
 
 // New refuses a route or a mount that openapi.yaml does not describe. TestAPI_ServesWhatIsDescribed in server/app finds
@@ -24,8 +25,8 @@ func TestContract_DescribesEveryRoute(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for _, method := range []string{"GET", "POST"} {
-		f.options.Mounts = []Mount{{
-			Path: "/v1/users", Methods: []string{method}, Open: func(http.Handler) MountHandler { return nil },
+		f.options.Mounts = []frame.Mount{{
+			Path: "/v1/users", Methods: []string{method}, Open: func(http.Handler) frame.MountHandler { return nil },
 		}}
 		_, err := New(f.options)
 		f.options.Metrics.Registerer = prometheus.NewRegistry()
@@ -33,7 +34,7 @@ func TestContract_DescribesEveryRoute(t *testing.T) {
 			t.Errorf("a mount of %s /v1/users gives %v", method, err)
 		}
 	}
-	if _, err := f.contract.operation("GET", "/v1/unknown"); err == nil {
+	if _, err := f.contract.Operation("GET", "/v1/unknown"); err == nil {
 		t.Error("an unknown route is described")
 	}
 }
@@ -44,7 +45,7 @@ func TestContract_StatesTheLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schemas := contract.doc.Components.Schemas
+	schemas := contract.Doc.Components.Schemas
 	value := func(name string) *openapi3.Schema { return schemas[name].Value }
 	for what, pair := range map[string][2]uint64{
 		"user_id":     {*value("UserID").MaxLength, memory.MaxIDBytes},
@@ -65,7 +66,7 @@ func TestContract_StatesTheLimits(t *testing.T) {
 		"source":      {*value("FactRequest").Properties["source"].Value.MaxLength, memory.MaxFactSource},
 		"title":       {*value("ConversationTitle").MaxLength, memory.MaxTitleRunes},
 		"recall":      {uint64(*value("RecallLimit").Max), memory.MaxLimit},
-		"page":        {uint64(*contract.doc.Components.Parameters["Limit"].Value.Schema.Value.Max), memory.MaxPage},
+		"page":        {uint64(*contract.Doc.Components.Parameters["Limit"].Value.Schema.Value.Max), memory.MaxPage},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: openapi.yaml says %d, the domain %d", what, pair[0], pair[1])
@@ -111,7 +112,7 @@ func TestContract_IsClosedAndDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = contract.doc.WalkSchemas(func(pointer string, ref *openapi3.SchemaRef) error {
+	err = contract.Doc.WalkSchemas(func(pointer string, ref *openapi3.SchemaRef) error {
 		if strings.Contains(pointer, "/not") { // constraints without fields of their own
 			return nil
 		}
@@ -130,7 +131,7 @@ func TestContract_IsClosedAndDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, item := range contract.doc.Paths.Map() {
+	for path, item := range contract.Doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if op.Summary == "" || op.Description == "" || op.OperationID == "" || len(op.Tags) == 0 {
 				t.Errorf("%s %s lacks a summary, description, operationId or tag", method, path)
@@ -152,7 +153,7 @@ func TestContract_ServesTheDocumentsOfOtherProtocols(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		m := repeater("POST", "/v1/memories")
 		m.Document, m.DocumentName = []byte("openapi: 3.0.3"), "repeat.yaml"
-		o.Mounts = []Mount{m}
+		o.Mounts = []frame.Mount{m}
 	})
 	for name, handler := range map[string]http.Handler{"the API": f, "metrics.listen": f.Documents()} {
 		for path, status := range map[string]int{"/openapi/repeat.yaml": 200, "/openapi/other.yaml": 404} {
@@ -174,7 +175,7 @@ func TestContract_ExamplesAreAccepted(t *testing.T) {
 	id := f.peanuts().ID
 	f.talk("u", id, hello)
 	sent := 0
-	for path, item := range f.contract.doc.Paths.Map() {
+	for path, item := range f.contract.Doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if op.RequestBody == nil {
 				continue

@@ -10,6 +10,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // ConversationParts are the parts behind the routes of conversations.
@@ -41,19 +42,19 @@ type Sessions interface {
 
 type conversationHandlers struct{ ConversationParts }
 
-func (h conversationHandlers) register(r *routes) {
-	r.add("GET /v1/conversations", memory.RoleRead, list[db.ConversationFilter, memory.Conversation, conversationBody]{
-		name:     "conversations",
-		named:    true,
-		filter:   conversationFilter,
-		find:     h.Reader.ListConversations,
-		body:     conversationOf,
-		position: func(c memory.Conversation) db.Position { return db.Position{At: c.LastAt, ID: c.ID} },
-	}.handle)
-	r.add("GET /v1/conversations/:id", memory.RoleRead, h.get)
-	r.add("PATCH /v1/conversations/:id", memory.RoleWrite, withBody(h.patch))
-	r.add("DELETE /v1/conversations/:id", memory.RoleWrite, h.delete)
-	r.add("GET /v1/conversations/:id/working", memory.RoleRead, h.getWorking)
+func (h conversationHandlers) register(r *frame.Routes) {
+	r.Add("GET /v1/conversations", memory.RoleRead, frame.List[db.ConversationFilter, memory.Conversation, conversationBody]{
+		Name:     "conversations",
+		Named:    true,
+		Filter:   conversationFilter,
+		Find:     h.Reader.ListConversations,
+		Body:     conversationOf,
+		Position: func(c memory.Conversation) db.Position { return db.Position{At: c.LastAt, ID: c.ID} },
+	}.Handle)
+	r.Add("GET /v1/conversations/:id", memory.RoleRead, h.get)
+	r.Add("PATCH /v1/conversations/:id", memory.RoleWrite, frame.WithBody(h.patch))
+	r.Add("DELETE /v1/conversations/:id", memory.RoleWrite, h.delete)
+	r.Add("GET /v1/conversations/:id/working", memory.RoleRead, h.getWorking)
 }
 
 type conversationBody struct {
@@ -85,33 +86,33 @@ func conversationOf(c memory.Conversation) conversationBody {
 	}
 }
 
-func conversationFilter(r *request, p page) db.ConversationFilter {
+func conversationFilter(r *frame.Request, p frame.Page) db.ConversationFilter {
 	return db.ConversationFilter{
-		Owner: r.queryOwner(), State: db.ConversationState(r.query.Get("state")), Before: p.before, Limit: p.limit,
+		Owner: r.QueryOwner(), State: db.ConversationState(r.Query.Get("state")), Before: p.Before, Limit: p.Limit,
 	}
 }
 
 // conversationIDOf reads which conversation a request names. The user may be
 // empty if only one user has a conversation with the id.
-func conversationIDOf(r *request) (userID, id string) {
-	id = r.param("id")
-	userID = r.queryID("user_id")
-	r.note("path.id", memory.CheckID(id, false))
+func conversationIDOf(r *frame.Request) (userID, id string) {
+	id = r.PathValue("id")
+	userID = r.QueryID("user_id")
+	r.Note("path.id", memory.CheckID(id, false))
 	return userID, id
 }
 
 // namedConversation finds the conversation that the request names, unless anything is
 // wrong with the request.
-func namedConversation(ctx context.Context, r *request, reader ConversationReader) (memory.Conversation, error) {
+func namedConversation(ctx context.Context, r *frame.Request, reader ConversationReader) (memory.Conversation, error) {
 	userID, id := conversationIDOf(r)
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return memory.Conversation{}, err
 	}
-	return reader.Conversation(ctx, r.key.AppID, userID, id)
+	return reader.Conversation(ctx, r.Key.AppID, userID, id)
 }
 
-func (h conversationHandlers) get(ctx context.Context, r *request) (any, error) {
-	limit, after := r.limit(), r.queryNumber("cursor", invalidCursor)
+func (h conversationHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
+	limit, after := r.Limit(), r.QueryNumber("cursor", frame.InvalidCursor)
 	found, err := namedConversation(ctx, r, h.Reader)
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (h conversationHandlers) get(ctx context.Context, r *request) (any, error) 
 		Conversation conversationBody `json:"conversation"`
 		Turns        []turnBody       `json:"turns"`
 		Next         string           `json:"next_cursor,omitempty"`
-	}{Conversation: conversationOf(found), Turns: bodiesOf(turns, turnWithMessages)}
+	}{Conversation: conversationOf(found), Turns: frame.BodiesOf(turns, turnWithMessages)}
 	if len(turns) == limit {
 		body.Next = strconv.FormatInt(turns[len(turns)-1].LastEvent(), 10)
 	}
@@ -132,8 +133,8 @@ type titleRequest struct {
 	Title string `json:"title"`
 }
 
-func (h conversationHandlers) patch(ctx context.Context, r *request, body titleRequest) (any, error) {
-	r.note("title", memory.CheckTitle(body.Title))
+func (h conversationHandlers) patch(ctx context.Context, r *frame.Request, body titleRequest) (any, error) {
+	r.Note("title", memory.CheckTitle(body.Title))
 	found, err := namedConversation(ctx, r, h.Reader)
 	if err != nil {
 		return nil, err
@@ -158,13 +159,13 @@ const keptMemories = "the memories that were made from it: " +
 // keptPinned describes what remains if the memories were forgotten.
 const keptPinned = "pinned memories, and the forgotten ones until they are purged: restore brings them back"
 
-func (h conversationHandlers) delete(ctx context.Context, r *request) (any, error) {
+func (h conversationHandlers) delete(ctx context.Context, r *frame.Request) (any, error) {
 	found, err := namedConversation(ctx, r, h.Reader)
 	if err != nil {
 		return nil, err
 	}
 	body := deletedConversationBody{ID: found.ID, UserID: found.UserID, Kept: keptMemories}
-	if r.query.Get("memories") == "forget" {
+	if r.Query.Get("memories") == "forget" {
 		n, err := h.forgetMemories(ctx, found)
 		if err != nil {
 			return nil, err
@@ -219,20 +220,20 @@ type workingBody struct {
 	Fill         float64            `json:"fill"`
 }
 
-func (h conversationHandlers) getWorking(ctx context.Context, r *request) (any, error) {
+func (h conversationHandlers) getWorking(ctx context.Context, r *frame.Request) (any, error) {
 	filter := session.Filter{
-		Kinds: namesOf[memory.MessageKind](r.query["kind"]), Tags: r.query["tag"],
-		MinImportance: r.importance("min_importance"),
-		Since:         r.queryTime("since"), Limit: int(r.queryNumber("limit", "is not written as a plain integer")),
+		Kinds: frame.NamesOf[memory.MessageKind](r.Query["kind"]), Tags: r.Query["tag"],
+		MinImportance: r.QueryFloat("min_importance"),
+		Since:         r.QueryTime("since"), Limit: int(r.QueryNumber("limit", "is not written as a plain integer")),
 	}
 	for i, tag := range filter.Tags {
-		r.note(fmt.Sprintf("query.tag[%d]", i), memory.CheckContent(tag, memory.MaxTagRunes))
+		r.Note(fmt.Sprintf("query.tag[%d]", i), memory.CheckContent(tag, memory.MaxTagRunes))
 	}
 	userID, id := conversationIDOf(r)
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	w, err := h.Sessions.Working(ctx, r.key.AppID, userID, id, filter)
+	w, err := h.Sessions.Working(ctx, r.Key.AppID, userID, id, filter)
 	body := workingBody{
 		Conversation: conversationOf(w.Conversation), Events: []workingEventBody{},
 		Held: w.Held, Tokens: w.Tokens, Fill: w.Fill,
@@ -240,7 +241,7 @@ func (h conversationHandlers) getWorking(ctx context.Context, r *request) (any, 
 	for _, e := range w.Events {
 		body.Events = append(body.Events, workingEventBody{
 			Number: e.Number, TurnID: e.TurnID, MessageID: e.MessageID, Role: e.Role, Name: e.Name, Content: e.Content,
-			Kind: e.Kind, Tags: notNil(e.Tags), Context: e.Context, Importance: e.Importance, Tokens: e.Tokens, At: e.At,
+			Kind: e.Kind, Tags: frame.NotNil(e.Tags), Context: e.Context, Importance: e.Importance, Tokens: e.Tokens, At: e.At,
 		})
 	}
 	return body, err

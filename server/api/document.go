@@ -4,6 +4,8 @@ import (
 	"bytes"
 	_ "embed"
 	"sync"
+
+	"hippocampus/server/frame"
 )
 
 //go:embed openapi.yaml
@@ -12,4 +14,4 @@ var openAPI []byte
 // Document returns openapi.yaml.
 func Document() []byte { return bytes.Clone(openAPI) }
 
-var loadContract = sync.OnceValues(func() (*contract, error) { return newContract(openAPI) })
+var loadContract = sync.OnceValues(func() (*frame.Contract, error) { return frame.NewContract(openAPI) })

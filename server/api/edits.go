@@ -9,6 +9,7 @@ import (
 	"hippocampus/ingest/statement"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 // changedBody is a memory that was forgotten or restored, with what that did to others.
@@ -55,16 +56,16 @@ func eventEffectOf(e ingest.LogEffect) eventEffectBody { return eventEffectBody(
 // editOne makes a handler that forgets or restores the memory that the path names.
 func editOne(
 	edit func(ctx context.Context, appID, id string, scope ingest.Scope) (ingest.Edited, error),
-) handler {
-	return func(ctx context.Context, r *request) (any, error) {
-		id, err := r.memoryID()
+) frame.Handler {
+	return func(ctx context.Context, r *frame.Request) (any, error) {
+		id, err := r.MemoryID()
 		if err != nil {
 			return nil, err
 		}
-		e, err := edit(ctx, r.key.AppID, id, ingest.Scope(r.query.Get("scope")))
+		e, err := edit(ctx, r.Key.AppID, id, ingest.Scope(r.Query.Get("scope")))
 		return changedBody{
-			Memory: wire.MemoryOf(e.Memory), Effects: bodiesOf(e.Effects, effectOf), Facts: bodiesOf(e.Facts, factEffectOf),
-			Events: bodiesOf(e.Log, eventEffectOf),
+			Memory: wire.MemoryOf(e.Memory), Effects: frame.BodiesOf(e.Effects, effectOf), Facts: frame.BodiesOf(e.Facts, factEffectOf),
+			Events: frame.BodiesOf(e.Log, eventEffectOf),
 		}, err
 	}
 }
@@ -92,62 +93,62 @@ type editedBody struct {
 	Effects []effectBody      `json:"effects,omitempty"`
 	Facts   []factEffectBody  `json:"facts,omitempty"`
 	Events  []eventEffectBody `json:"events,omitempty"`
-	Error   *Problem          `json:"error,omitempty"`
+	Error   *frame.Problem    `json:"error,omitempty"`
 }
 
 func editedOf(e ingest.Edited) editedBody {
 	if e.Err != nil {
-		return editedBody{ID: e.ID, Error: problemPointer(e.Err)}
+		return editedBody{ID: e.ID, Error: frame.ProblemPointer(e.Err)}
 	}
 	return editedBody{
-		ID: e.ID, Status: e.Memory.Status, Effects: bodiesOf(e.Effects, effectOf),
-		Facts: bodiesOf(e.Facts, factEffectOf), Events: bodiesOf(e.Log, eventEffectOf),
+		ID: e.ID, Status: e.Memory.Status, Effects: frame.BodiesOf(e.Effects, effectOf),
+		Facts: frame.BodiesOf(e.Facts, factEffectOf), Events: frame.BodiesOf(e.Log, eventEffectOf),
 	}
 }
 
-func (h memoryHandlers) forgetMany(ctx context.Context, r *request, body forgetMemoriesRequest) (any, error) {
+func (h memoryHandlers) forgetMany(ctx context.Context, r *frame.Request, body forgetMemoriesRequest) (any, error) {
 	how := ingest.Forgetting{Scope: body.Scope, DryRun: body.DryRun}
 	selects := body.TurnID != "" || body.ConversationID != "" || body.Filter != nil
 	switch {
 	case body.IDs != nil && (selects || body.UserID != ""):
-		r.note("ids", "go without user_id, turn_id, conversation_id and filter")
-		return nil, r.err()
+		r.Note("ids", "go without user_id, turn_id, conversation_id and filter")
+		return nil, r.Err()
 	case body.IDs != nil:
-		return editEach(r, body.IDs, func() []ingest.Edited { return h.Writer.ForgetAll(ctx, r.key.AppID, body.IDs, how) })
+		return editEach(r, body.IDs, func() []ingest.Edited { return h.Writer.ForgetAll(ctx, r.Key.AppID, body.IDs, how) })
 	case !selects:
-		r.note("ids", "are missing: give ids, or user_id with turn_id, conversation_id or filter")
-		return nil, r.err()
+		r.Note("ids", "are missing: give ids, or user_id with turn_id, conversation_id or filter")
+		return nil, r.Err()
 	}
 	sel := ingest.Selection{
-		Owner: r.bodyOwner(body.UserID), TurnID: body.TurnID, ConversationID: body.ConversationID,
-		Where: r.where("filter", body.Filter),
+		Owner: r.BodyOwner(body.UserID), TurnID: body.TurnID, ConversationID: body.ConversationID,
+		Where: r.Where("filter", body.Filter),
 	}
-	r.note("turn_id", memory.CheckID(body.TurnID, true))
-	r.note("conversation_id", memory.CheckID(body.ConversationID, true))
-	if err := r.err(); err != nil {
+	r.Note("turn_id", memory.CheckID(body.TurnID, true))
+	r.Note("conversation_id", memory.CheckID(body.ConversationID, true))
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	done, err := h.Writer.ForgetSelected(ctx, sel, how)
 	return map[string]any{
-		"results": bodiesOf(done.Forgotten, editedOf), "pinned": append([]string{}, done.Pinned...), "more": done.More,
+		"results": frame.BodiesOf(done.Forgotten, editedOf), "pinned": append([]string{}, done.Pinned...), "more": done.More,
 	}, err
 }
 
-func (h memoryHandlers) restoreMany(ctx context.Context, r *request, body restoreMemoriesRequest) (any, error) {
+func (h memoryHandlers) restoreMany(ctx context.Context, r *frame.Request, body restoreMemoriesRequest) (any, error) {
 	return editEach(r, body.IDs, func() []ingest.Edited {
-		return h.Writer.RestoreAll(ctx, r.key.AppID, body.IDs, body.Scope)
+		return h.Writer.RestoreAll(ctx, r.Key.AppID, body.IDs, body.Scope)
 	})
 }
 
 // editEach answers for each id separately: an unknown one does not affect the others.
-func editEach(r *request, ids []string, edit func() []ingest.Edited) (any, error) {
+func editEach(r *frame.Request, ids []string, edit func() []ingest.Edited) (any, error) {
 	for i, id := range ids {
 		if !memory.IsID(id) {
-			r.note(fmt.Sprintf("ids[%d]", i), "is not the id of a memory, such as 0198c0de-0000-7000-8000-000000000003")
+			r.Note(fmt.Sprintf("ids[%d]", i), "is not the id of a memory, such as 0198c0de-0000-7000-8000-000000000003")
 		}
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	return map[string]any{"results": bodiesOf(edit(), editedOf)}, nil
+	return map[string]any{"results": frame.BodiesOf(edit(), editedOf)}, nil
 }

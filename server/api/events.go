@@ -10,6 +10,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/notify"
+	"hippocampus/server/frame"
 )
 
 // EventParts are the parts behind the stream of events.
@@ -33,8 +34,8 @@ type eventHandlers struct {
 	draining context.Context // ends when the server drains
 }
 
-func (h eventHandlers) register(r *routes) {
-	r.addStream("GET /v1/events", memory.RoleRead, h.stream)
+func (h eventHandlers) register(r *frame.Routes) {
+	r.AddStream("GET /v1/events", memory.RoleRead, h.stream)
 }
 
 const (
@@ -53,16 +54,16 @@ type subscription struct {
 
 // stream sends announcements as server-sent events until the client leaves, its
 // key is revoked or the server drains.
-func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
+func (h eventHandlers) stream(ctx context.Context, r *frame.Request) (any, error) {
 	sub, err := subscriptionOf(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.streams.enter(r.key.ID); err != nil {
+	if err := h.streams.enter(r.Key.ID); err != nil {
 		return nil, err
 	}
-	defer h.streams.leave(r.key.ID)
-	news, leave, err := h.Feed.Watch(ctx, r.key.AppID)
+	defer h.streams.leave(r.Key.ID)
+	news, leave, err := h.Feed.Watch(ctx, r.Key.AppID)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +72,8 @@ func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := newOutflow(r, h.stall)
-	defer out.end()
+	out := frame.NewOutflow(r, h.stall)
+	defer out.Close()
 	header := r.Response().Header()
 	header.Set("Content-Type", eventStream)
 	header.Set("Cache-Control", "no-store")
@@ -86,7 +87,7 @@ func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
 		fmt.Fprintf(out, "event: reset\ndata: {\"after\":%q}\n", after)
 	}
 	fmt.Fprintf(out, "id: %s\n\n", sub.filter.After)
-	if err := out.flush(); err != nil {
+	if err := out.Flush(); err != nil {
 		return nil, err
 	}
 	return nil, h.send(ctx, out, &sub, news)
@@ -94,7 +95,7 @@ func (h eventHandlers) stream(ctx context.Context, r *request) (any, error) {
 
 // send sends the events after sub.filter.After, and waits for more.
 func (h eventHandlers) send(
-	ctx context.Context, out *flow, sub *subscription, news func() <-chan struct{},
+	ctx context.Context, out *frame.Flow, sub *subscription, news func() <-chan struct{},
 ) error {
 	heartbeat := time.NewTicker(h.Heartbeat)
 	defer heartbeat.Stop()
@@ -113,7 +114,7 @@ func (h eventHandlers) send(
 				fmt.Fprintf(out, "id: %s\nevent: %s\ndata: %s\n\n", a.Place, a.Kind, notify.Encode(a))
 			}
 		}
-		if err := out.flush(); err != nil {
+		if err := out.Flush(); err != nil {
 			return err
 		}
 		if len(page) == sub.filter.Limit && h.draining.Err() == nil {
@@ -134,24 +135,24 @@ func (h eventHandlers) send(
 
 // subscriptionOf reads what a client subscribes to. The header has precedence
 // over the parameter, since a client that reconnects repeats the URL.
-func subscriptionOf(r *request) (subscription, error) {
+func subscriptionOf(r *frame.Request) (subscription, error) {
 	sub := subscription{
-		filter: db.AnnouncementFilter{AppID: r.key.AppID, Limit: eventPage},
-		kinds:  namesOf[memory.AnnouncementKind](r.query["kind"]),
+		filter: db.AnnouncementFilter{AppID: r.Key.AppID, Limit: eventPage},
+		kinds:  frame.NamesOf[memory.AnnouncementKind](r.Query["kind"]),
 	}
-	if r.query.Has("user_id") {
-		sub.filter.UserID = r.queryOwner().UserID
+	if r.Query.Has("user_id") {
+		sub.filter.UserID = r.QueryOwner().UserID
 	}
 	path, id := "header."+lastEventID, r.Request().Header.Get(lastEventID)
 	if id == "" {
-		path, id = "query.after", r.query.Get("after")
+		path, id = "query.after", r.Query.Get("after")
 	}
 	if id != "" {
 		if sub.filter.After, sub.resume = memory.ParsePlace(id); !sub.resume {
-			r.note(path, "is not the id of an event: send the last one that was received, unchanged")
+			r.Note(path, "is not the id of an event: send the last one that was received, unchanged")
 		}
 	}
-	return sub, r.err()
+	return sub, r.Err()
 }
 
 // streams counts the open streams of each key.

@@ -148,7 +148,7 @@ func TestEvents_AreStreamed(t *testing.T) {
 		}
 		l.must(json.Unmarshal([]byte(e.data), &announced))
 		got = append(got, fmt.Sprint(e.kind, announced.UserID, announced.Data))
-		value := l.contract.doc.Components.Schemas["Announcement"].Value
+		value := l.contract.Doc.Components.Schemas["Announcement"].Value
 		var raw any
 		l.must(json.Unmarshal([]byte(e.data), &raw))
 		if err := value.VisitJSON(raw); err != nil {
@@ -275,7 +275,7 @@ func TestEvents_LimitStreamsOfKey(t *testing.T) {
 // A client that reads nothing is cut off and does not delay the others.
 func TestEvents_CutOffSlowReaders(t *testing.T) {
 	t.Parallel()
-	l := listen(t, func(o *Options) { o.limits.stream = 2 * time.Second })
+	l := listen(t, func(o *Options) { o.limits.Stream = 2 * time.Second })
 	slow, _ := l.follow("")
 	content := strings.Repeat("x", 4000)
 	all, _ := l.follow("")

@@ -15,6 +15,7 @@ import (
 
 	"hippocampus/exchange"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // Exchanger exports and imports; package exchange implements it.
@@ -39,75 +40,75 @@ type exchangeHandlers struct {
 	log          *zap.Logger
 }
 
-func (h exchangeHandlers) register(r *routes) {
-	r.addStream("GET /v1/export", memory.RoleRead, h.export)
-	r.addStream("POST /v1/import", memory.RoleAdmin, h.importStream)
+func (h exchangeHandlers) register(r *frame.Routes) {
+	r.AddStream("GET /v1/export", memory.RoleRead, h.export)
+	r.AddStream("POST /v1/import", memory.RoleAdmin, h.importStream)
 }
 
 // export streams. An error after the first byte ends the stream with an error
 // line and cuts the connection, so that no client takes the export for whole.
-func (h exchangeHandlers) export(ctx context.Context, r *request) (any, error) {
-	embeddings, _ := strconv.ParseBool(r.query.Get("embeddings")) // openapi.yaml admits only booleans
-	what := exchange.Selection{AppID: r.key.AppID, Embeddings: embeddings}
-	if r.query.Has("user_id") {
-		what.UserID = r.queryOwner().UserID
+func (h exchangeHandlers) export(ctx context.Context, r *frame.Request) (any, error) {
+	embeddings, _ := strconv.ParseBool(r.Query.Get("embeddings")) // openapi.yaml admits only booleans
+	what := exchange.Selection{AppID: r.Key.AppID, Embeddings: embeddings}
+	if r.Query.Has("user_id") {
+		what.UserID = r.QueryOwner().UserID
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if what.UserID == "" && !r.key.Role.Includes(memory.RoleAdmin) {
+	if what.UserID == "" && !r.Key.Role.Includes(memory.RoleAdmin) {
 		return nil, memory.Errorf(memory.KindForbidden,
 			"an export of every user needs a key of role %s; the one sent has role %s and may name a user_id",
-			memory.RoleAdmin, r.key.Role)
+			memory.RoleAdmin, r.Key.Role)
 	}
-	out := newOutflow(r, h.stall)
-	defer out.end()
+	out := frame.NewOutflow(r, h.stall)
+	defer out.Close()
 	r.Response().Header().Set("Content-Type", ndjson)
 	err := h.exchanger.Export(ctx, what, out)
 	if err == nil {
-		err = out.flush()
+		err = out.Flush()
 	}
-	err = cmp.Or(revoked(ctx), err)
-	if err == nil || !out.hasBegun() {
+	err = cmp.Or(frame.Revoked(ctx), err)
+	if err == nil || !out.HasBegun() {
 		return nil, err
 	}
 	if ctx.Err() == nil {
 		requestID := r.Response().Header().Get("X-Request-Id")
 		h.log.Error("an export failed midway", zap.String("request_id", requestID), zap.Error(err))
 	}
-	if exchange.WriteError(out, problemOf(err).Detail) == nil {
-		_ = out.flush() // the connection is cut in any case
+	if exchange.WriteError(out, frame.ProblemOf(err).Detail) == nil {
+		_ = out.Flush() // the connection is cut in any case
 	}
-	r.cutConnection()
+	r.CutConnection()
 	return nil, err
 }
 
 // importStream reads a stream to its end and answers with a report.
-func (h exchangeHandlers) importStream(ctx context.Context, r *request) (any, error) {
-	if err := checkMedia(r, ndjson); err != nil {
+func (h exchangeHandlers) importStream(ctx context.Context, r *frame.Request) (any, error) {
+	if err := frame.CheckMedia(r, ndjson); err != nil {
 		return nil, err
 	}
-	in := newInflow(r, h.stall)
-	defer in.end()
-	stop := context.AfterFunc(ctx, in.interrupt) // a read does not end with ctx
+	in := frame.NewInflow(r, h.stall)
+	defer in.Close()
+	stop := context.AfterFunc(ctx, in.Interrupt) // a read does not end with ctx
 	defer stop()
-	report, err := h.exchanger.Import(ctx, r.key.AppID, in, func(line []byte) ([]byte, error) {
-		line, _ = cleanTexts(line)
+	report, err := h.exchanger.Import(ctx, r.Key.AppID, in, func(line []byte) ([]byte, error) {
+		line, _ = frame.CleanTexts(line)
 		if err := h.checkLine(line); err != nil {
 			return line, err
 		}
-		return line, h.admitLine(ctx, r.key.AppID, line)
+		return line, h.admitLine(ctx, r.Key.AppID, line)
 	})
 	if err != nil {
-		in.abandon()
+		in.Abandon()
 	}
-	if err := revoked(ctx); err != nil {
+	if err := frame.Revoked(ctx); err != nil {
 		r.SetRequest(r.Request().WithContext(context.WithoutCancel(ctx))) // as below
 		return nil, err
 	}
-	if in.hasStalled() { // net/http has ended the request's context, but the client still reads
+	if in.HasStalled() { // net/http has ended the request's context, but the client still reads
 		r.SetRequest(r.Request().WithContext(context.WithoutCancel(ctx)))
-		return nil, newStatusError(http.StatusRequestTimeout,
+		return nil, frame.StatusError(http.StatusRequestTimeout,
 			"The stream stood still for "+h.stall.String()+". Send it again: what has been imported is skipped.")
 	}
 	return report, err
@@ -140,9 +141,9 @@ func imported(line []byte) (a addition) {
 
 // checkLine checks a line of an import against openapi.yaml.
 func (h exchangeHandlers) checkLine(raw []byte) error {
-	value, fault := parseBounded(raw, maxDepth+lineDepth, math.MaxInt)
+	value, fault := frame.ParseBounded(raw, frame.MaxDepth+lineDepth, math.MaxInt)
 	if fault != nil {
 		return exchange.Wrong([]memory.Field{*fault})
 	}
-	return exchange.Wrong(faultsOf(h.line, value))
+	return exchange.Wrong(frame.FaultsOf(h.line, value))
 }

@@ -190,8 +190,8 @@ func (f *fixture) live() *httptest.Server {
 // shortLimits lets a request take 1 s and a stream stand still for 5 s.
 func shortLimits(o *Options) {
 	o.Wait = time.Millisecond
-	o.limits.work = time.Second
-	o.limits.stream = 5 * time.Second
+	o.limits.Work = time.Second
+	o.limits.Stream = 5 * time.Second
 }
 
 func (f *fixture) ask(ctx context.Context, s *httptest.Server, method, path string, body io.Reader) (*http.Response,

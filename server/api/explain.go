@@ -1,6 +1,9 @@
 package api
 
-import "hippocampus/recall"
+import (
+	"hippocampus/recall"
+	"hippocampus/server/frame"
+)
 
 // partsBody is the JSON of recall.Parts.
 type partsBody struct {
@@ -53,10 +56,10 @@ func explanationOf(e *recall.Explanation) *explanationBody {
 	return &explanationBody{
 		Mode: e.Mode, Weights: weightsBody(e.Weights), DecayRate: e.DecayRate, Limit: e.Limit,
 		Memories: e.Memories, Matching: e.Matching, Candidates: e.Candidates,
-		LeftOut: bodiesOf(e.LeftOut, func(l recall.LeftOut) omittedBody {
+		LeftOut: frame.BodiesOf(e.LeftOut, func(l recall.LeftOut) omittedBody {
 			return omittedBody{Reason: l.Reason, By: l.By, Memory: recalledOf(l.Recalled)}
 		}),
-		Stages: bodiesOf(e.Stages, func(s recall.Stage) stageBody {
+		Stages: frame.BodiesOf(e.Stages, func(s recall.Stage) stageBody {
 			return stageBody{Stage: s.Name, StartMS: milliseconds(s.Start), TookMS: milliseconds(s.Took)}
 		}),
 	}

@@ -9,6 +9,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 	"hippocampus/knowledge/facts"
+	"hippocampus/server/frame"
 )
 
 // FactParts are the parts behind the routes of timeline facts.
@@ -38,30 +39,30 @@ type factHandlers struct {
 	quotas *quotas
 }
 
-func (h factHandlers) register(r *routes) {
-	r.add("PUT /v1/facts", memory.RoleWrite, h.quotas.bound(withBody(h.put), memories))
-	r.add("GET /v1/facts", memory.RoleRead, list[db.FactFilter, memory.Fact, factBody]{
-		name:     "facts",
-		filter:   h.filter,
-		find:     h.Reader.ListFacts,
-		body:     factOf,
-		position: func(f memory.Fact) db.Position { return db.Position{At: f.ValidFrom, ID: f.ID} },
-	}.handle)
-	r.add("DELETE /v1/facts", memory.RoleWrite, h.end)
-	r.add("GET /v1/facts/history", memory.RoleRead, list[timelinePage, memory.Fact, factBody]{
-		name:   "facts",
-		filter: func(r *request, p page) timelinePage { return timelinePage{timelineIn(r), p} },
-		find: func(ctx context.Context, p timelinePage) ([]memory.Fact, error) {
-			return h.Reader.FactHistory(ctx, p.timeline, p.before, p.limit)
+func (h factHandlers) register(r *frame.Routes) {
+	r.Add("PUT /v1/facts", memory.RoleWrite, h.quotas.bound(frame.WithBody(h.put), memories))
+	r.Add("GET /v1/facts", memory.RoleRead, frame.List[db.FactFilter, memory.Fact, factBody]{
+		Name:     "facts",
+		Filter:   h.filter,
+		Find:     h.Reader.ListFacts,
+		Body:     factOf,
+		Position: func(f memory.Fact) db.Position { return db.Position{At: f.ValidFrom, ID: f.ID} },
+	}.Handle)
+	r.Add("DELETE /v1/facts", memory.RoleWrite, h.end)
+	r.Add("GET /v1/facts/history", memory.RoleRead, frame.List[timelinePage, memory.Fact, factBody]{
+		Name:   "facts",
+		Filter: func(r *frame.Request, p frame.Page) timelinePage { return timelinePage{timelineIn(r), p} },
+		Find: func(ctx context.Context, p timelinePage) ([]memory.Fact, error) {
+			return h.Reader.FactHistory(ctx, p.timeline, p.Before, p.Limit)
 		},
-		body:     factOf,
-		position: func(f memory.Fact) db.Position { return db.Position{At: f.RecordedAt, ID: f.ID} },
-	}.handle)
+		Body:     factOf,
+		Position: func(f memory.Fact) db.Position { return db.Position{At: f.RecordedAt, ID: f.ID} },
+	}.Handle)
 }
 
 type timelinePage struct {
 	timeline db.Timeline
-	page
+	frame.Page
 }
 
 type factRequest struct {
@@ -92,25 +93,25 @@ type outcomeBody struct {
 	Replaced *factBody `json:"replaced,omitempty"`
 	Stands   *factBody `json:"stands,omitempty"`
 
-	altered
+	frame.Altered
 }
 
 const defaultConfidence = 1
 
-func (h factHandlers) put(ctx context.Context, r *request, body factRequest) (any, error) {
-	owner := r.bodyOwner(body.UserID)
+func (h factHandlers) put(ctx context.Context, r *frame.Request, body factRequest) (any, error) {
+	owner := r.BodyOwner(body.UserID)
 	evidence := facts.Evidence{
-		Type: body.Type, Key: body.Key, Value: body.Value, Confidence: orDefault(body.Confidence, defaultConfidence),
-		ValidFrom: r.time("valid_from", body.ValidFrom), ValidUntil: r.time("valid_until", body.ValidUntil),
+		Type: body.Type, Key: body.Key, Value: body.Value, Confidence: frame.OrDefault(body.Confidence, defaultConfidence),
+		ValidFrom: r.Time("valid_from", body.ValidFrom), ValidUntil: r.Time("valid_until", body.ValidUntil),
 		Source: body.Source,
 	}
-	r.note("type", facts.CheckName(body.Type))
-	r.note("key", facts.CheckName(body.Key))
-	if err := r.err(); err != nil {
+	r.Note("type", facts.CheckName(body.Type))
+	r.Note("key", facts.CheckName(body.Key))
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	outcome, err := h.Writer.Put(ctx, owner, evidence, "api")
-	result := outcomeBody{Fact: factOf(outcome.Fact), altered: r.altered}
+	result := outcomeBody{Fact: factOf(outcome.Fact), Altered: r.Altered}
 	if outcome.Previous != nil {
 		against := factOf(*outcome.Previous)
 		if outcome.Fact.State == memory.FactAccepted {
@@ -122,23 +123,23 @@ func (h factHandlers) put(ctx context.Context, r *request, body factRequest) (an
 	return result, err
 }
 
-func (h factHandlers) end(ctx context.Context, r *request) (any, error) {
-	t, at := timelineIn(r), r.queryTime("at")
-	if err := r.err(); err != nil {
+func (h factHandlers) end(ctx context.Context, r *frame.Request) (any, error) {
+	t, at := timelineIn(r), r.QueryTime("at")
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	ended, err := h.Writer.End(ctx, t.Owner, t.Type, t.Key, at, "api")
 	return factOf(ended), err
 }
 
-func (h factHandlers) filter(r *request, p page) db.FactFilter {
+func (h factHandlers) filter(r *frame.Request, p frame.Page) db.FactFilter {
 	t := timelineIn(r)
 	filter := db.FactFilter{
-		Owner: t.Owner, Type: t.Type, Key: t.Key, At: r.queryTime("at"), Before: p.before, Limit: p.limit,
+		Owner: t.Owner, Type: t.Type, Key: t.Key, At: r.QueryTime("at"), Before: p.Before, Limit: p.Limit,
 	}
-	switch all := r.query.Get("all") == "true"; {
+	switch all := r.Query.Get("all") == "true"; {
 	case all && !filter.At.IsZero():
-		r.note("query.at", "is given with all=true, which does not ask for an instant: leave one of them out")
+		r.Note("query.at", "is given with all=true, which does not ask for an instant: leave one of them out")
 	case !all && filter.At.IsZero():
 		filter.At = memory.Instant(h.now())
 	}
@@ -147,15 +148,15 @@ func (h factHandlers) filter(r *request, p page) db.FactFilter {
 
 // timelineIn reads the query parameters that name a timeline; Type and Key are
 // empty if they are absent.
-func timelineIn(r *request) db.Timeline {
-	return db.Timeline{Owner: r.queryOwner(), Type: factNameIn(r, "type"), Key: factNameIn(r, "key")}
+func timelineIn(r *frame.Request) db.Timeline {
+	return db.Timeline{Owner: r.QueryOwner(), Type: factNameIn(r, "type"), Key: factNameIn(r, "key")}
 }
 
 // factNameIn reads a type or key from the query, in the form in which it is stored.
-func factNameIn(r *request, parameter string) string {
-	name := r.query.Get(parameter)
+func factNameIn(r *frame.Request, parameter string) string {
+	name := r.Query.Get(parameter)
 	if name != "" {
-		r.note("query."+parameter, facts.CheckName(name))
+		r.Note("query."+parameter, facts.CheckName(name))
 	}
 	return facts.CanonicalName(name)
 }

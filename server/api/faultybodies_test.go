@@ -68,19 +68,19 @@ func unknownFields(size int) string {
 func eachFaultyBody(f *fixture, call func(route, what, target, body string)) {
 	unknown := map[int64]string{}
 	for _, rt := range f.routes() {
-		op, err := f.contract.operation(rt.method, rt.path)
+		op, err := f.contract.Operation(rt.Method, rt.Path)
 		f.must(err)
-		if op.body == nil {
+		if op.Body == nil {
 			continue
 		}
-		size := rt.bodyLimit - 1<<10
+		size := rt.BodyLimit - 1<<10
 		if raced { // scripts/test also runs the test without the race detector
 			size = min(size, 64<<10)
 		}
 		unknown[size] = cmp.Or(unknown[size], unknownFields(int(size)))
-		target := strings.NewReplacer(":id", "x", ":name", "x", ":key", "x", ":user_id", "x").Replace(rt.path)
-		for what, body := range faultyBodies(op.body, unknown[size]) {
-			call(rt.method+" "+rt.path, what, rt.method+" "+target, body)
+		target := strings.NewReplacer(":id", "x", ":name", "x", ":key", "x", ":user_id", "x").Replace(rt.Path)
+		for what, body := range faultyBodies(op.Body, unknown[size]) {
+			call(rt.Method+" "+rt.Path, what, rt.Method+" "+target, body)
 		}
 	}
 }

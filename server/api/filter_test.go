@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/ingest"
 	"hippocampus/internal/memory/filter"
+	"hippocampus/server/frame"
 )
 
 // Recall, contexts, lists and previews of forgetting choose the same memories.
@@ -43,10 +44,10 @@ func TestFilter_ChoosesMemories(t *testing.T) {
 		check("list as of", f.contents("?user_id=u&as_of=2026-01-31T12:00:00Z&filter="+url.QueryEscape(filter)))
 		content := func(m recalledBody) string { return m.Content }
 		recalled := fetch[recallBody](f, 200, "POST", "/v1/recall", `{"user_id":"u","query":"tea","filter":`+filter+`}`)
-		check("recall", bodiesOf(recalled.Memories, content))
-		check("context", bodiesOf(f.contextOf(`"user_id":"u","query":"tea","filter":`+filter).Memories, content))
+		check("recall", frame.BodiesOf(recalled.Memories, content))
+		check("context", frame.BodiesOf(f.contextOf(`"user_id":"u","query":"tea","filter":`+filter).Memories, content))
 		dry := fetch[forgetBody](f, 200, "POST", "/v1/forget", `{"user_id":"u","filter":`+filter+`}`)
-		check("forget", bodiesOf(dry.Memories, func(m fadingBody) string { return m.Content }))
+		check("forget", frame.BodiesOf(dry.Memories, func(m fadingBody) string { return m.Content }))
 		if dry.Active != 4 {
 			t.Errorf("%s: %d active memories, want all 4", filter, dry.Active)
 		}
@@ -79,7 +80,7 @@ func TestFilter_FaultsNameThePlace(t *testing.T) {
 	for _, filter := range []string{``, ` `, `{`, `{"tags":"a"}{}`, "{\"tags\":\"\xff\"}", `{"tags":"\ud800"}`,
 		strings.Repeat("[", 8000)} {
 		w := f.want(400, "GET", "/v1/memories?user_id=u&filter="+url.QueryEscape(filter), "")
-		if errs := parse[Problem](t, w).Errors; len(errs) != 1 || !strings.HasPrefix(errs[0].Path, "query.filter") {
+		if errs := parse[frame.Problem](t, w).Errors; len(errs) != 1 || !strings.HasPrefix(errs[0].Path, "query.filter") {
 			t.Errorf("%q: %s", filter, w.Body)
 		}
 	}

@@ -37,6 +37,7 @@ import (
 	"hippocampus/router"
 	"hippocampus/scorer"
 	"hippocampus/scorer/statement"
+	"hippocampus/server/frame"
 	"hippocampus/tests/apptest"
 	"hippocampus/vectorstore/projection"
 	"hippocampus/vectorstore/sqlitevec"
@@ -57,7 +58,7 @@ var embedder = llm.Hashed(128)
 // wrapper that overrides one method.
 type fixture struct {
 	*Server
-	contract    *contract
+	contract    *frame.Contract
 	router      *echo.Echo // finds the route of a request
 	options     Options
 	t           testing.TB
@@ -148,9 +149,9 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3,
 	})
 	f.options = Options{
-		Access:  Access{Keys: f.store},
+		Access:  frame.Access{Keys: f.store},
 		Quotas:  Quotas{Counter: f.store},
-		Metrics: Metrics{Registerer: prometheus.NewRegistry()},
+		Metrics: frame.Metrics{Registerer: prometheus.NewRegistry()},
 		Checks: []Check{
 			{Name: "database", Required: true, Check: f.store.Ping}, {Name: "vector_store", Check: f.vectors.Ping},
 		},
@@ -214,7 +215,7 @@ func (f *fixture) restart(change func(*Options)) {
 	f.must(err)
 	f.router = echo.New()
 	for _, rt := range f.routes() {
-		f.router.Add(rt.method, rt.path, echo.NotFoundHandler)
+		f.router.Add(rt.Method, rt.Path, echo.NotFoundHandler)
 	}
 	f.options.Metrics.Registerer = prometheus.NewRegistry() // of the next start
 }
@@ -235,7 +236,7 @@ func (f *fixture) issue(secret, appID string, role memory.Role) {
 	f.t.Helper()
 	f.keyIDs[secret] = memory.NewID()
 	f.must(f.store.CreateKey(f.t.Context(), memory.Key{
-		ID: f.keyIDs[secret], Hash: HashKey(secret), Name: secret, AppID: appID, Role: role, CreatedAt: f.now(),
+		ID: f.keyIDs[secret], Hash: frame.HashKey(secret), Name: secret, AppID: appID, Role: role, CreatedAt: f.now(),
 	}))
 }
 
@@ -300,15 +301,15 @@ func (f *fixture) stored(id string) memory.Memory {
 }
 
 // routes lists every route of the API.
-func (f *fixture) routes() []route {
-	all := routes{limits: f.options.limits.withDefaults()}
+func (f *fixture) routes() []frame.Route {
+	all := frame.Routes{Limits: f.options.limits.WithDefaults()}
 	for _, f := range f.features(f.options, f.contract) {
 		f.register(&all)
 	}
-	return all.list
+	return all.List
 }
 
 // checkLine checks a line of an export against openapi.yaml.
 func (f *fixture) checkLine(line string) error {
-	return exchangeHandlers{line: f.contract.schema("ExportLine")}.checkLine([]byte(line))
+	return exchangeHandlers{line: f.contract.Schema("ExportLine")}.checkLine([]byte(line))
 }

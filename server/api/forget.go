@@ -9,6 +9,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/forgetting"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // Forgetter forgets memories of low retention; package forgetting implements it.
@@ -30,9 +31,9 @@ type forgetHandlers struct {
 	now       func() time.Time
 }
 
-func (h forgetHandlers) register(r *routes) {
-	r.add("POST /v1/forget", memory.RoleWrite, withBody(h.forget))
-	r.add("GET /v1/memories/:id/retention", memory.RoleRead, h.outlook)
+func (h forgetHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/forget", memory.RoleWrite, frame.WithBody(h.forget))
+	r.Add("GET /v1/memories/:id/retention", memory.RoleRead, h.outlook)
 }
 
 const defaultFading = 100 // memories listed
@@ -67,14 +68,14 @@ type ruleRequest struct {
 
 // over returns the rule with the requested changes.
 func (b ruleRequest) over(rule forgetting.Rule) forgetting.Rule {
-	rule.Policy = orDefault(b.Policy, rule.Policy)
-	rule.Threshold = orDefault(b.Threshold, rule.Threshold)
-	rule.Base = orDefault(b.Base, rule.Base)
-	rule.Growth = orDefault(b.Growth, rule.Growth)
-	rule.Lambda = orDefault(b.Lambda, rule.Lambda)
+	rule.Policy = frame.OrDefault(b.Policy, rule.Policy)
+	rule.Threshold = frame.OrDefault(b.Threshold, rule.Threshold)
+	rule.Base = frame.OrDefault(b.Base, rule.Base)
+	rule.Growth = frame.OrDefault(b.Growth, rule.Growth)
+	rule.Lambda = frame.OrDefault(b.Lambda, rule.Lambda)
 	rule.MinAge = seconds(b.MinAgeSeconds, rule.MinAge)
-	rule.MaxShare = orDefault(b.MaxShare, rule.MaxShare)
-	rule.Clock = orDefault(b.Clock, rule.Clock)
+	rule.MaxShare = frame.OrDefault(b.MaxShare, rule.MaxShare)
+	rule.Clock = frame.OrDefault(b.Clock, rule.Clock)
 	rule.MaxAbsence = seconds(b.MaxAbsenceSeconds, rule.MaxAbsence)
 	if b.ExcludeTypes != nil {
 		rule.ExcludeTypes = forgetting.Of(*b.ExcludeTypes)
@@ -82,7 +83,7 @@ func (b ruleRequest) over(rule forgetting.Rule) forgetting.Rule {
 	if b.KeepTypes != nil {
 		rule.KeepTypes = forgetting.Of(*b.KeepTypes)
 	}
-	rule.KeepImportance = orDefault(b.KeepImportance, rule.KeepImportance)
+	rule.KeepImportance = frame.OrDefault(b.KeepImportance, rule.KeepImportance)
 	return rule
 }
 
@@ -150,34 +151,34 @@ func fadingOf(f forgetting.Listed) fadingBody {
 
 // forget lists the memories of a user that are due to be forgotten, and forgets
 // them unless the request is a dry run.
-func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetRequest) (any, error) {
-	owner, at := r.bodyOwner(body.UserID), r.time("at", body.At)
-	dry := orDefault(body.DryRun, true)
+func (h forgetHandlers) forget(ctx context.Context, r *frame.Request, body forgetRequest) (any, error) {
+	owner, at := r.BodyOwner(body.UserID), r.Time("at", body.At)
+	dry := frame.OrDefault(body.DryRun, true)
 	if body.At != "" && !dry {
-		r.note("at", "is given without dry_run: only a preview can be of another time")
+		r.Note("at", "is given without dry_run: only a preview can be of another time")
 	}
-	r.note("tags", memory.CheckTags(body.Tags))
+	r.Note("tags", memory.CheckTags(body.Tags))
 	if len(body.Tags) > 0 && !dry {
-		r.note("tags", "are given without dry_run: only what is listed can be chosen by tags")
+		r.Note("tags", "are given without dry_run: only what is listed can be chosen by tags")
 	}
 	rule := h.forgetter.Rule()
 	if body.Rule != nil {
 		rule = body.Rule.over(rule)
 		if !dry {
-			r.note("rule", "is given without dry_run: a run follows the server's settings")
+			r.Note("rule", "is given without dry_run: a run follows the server's settings")
 		}
 	}
-	where := r.where("filter", body.Filter)
+	where := r.Where("filter", body.Filter)
 	if where != nil && !dry {
-		r.note("filter", "is given without dry_run: only what is listed can be chosen by a filter")
+		r.Note("filter", "is given without dry_run: only what is listed can be chosen by a filter")
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	if at.IsZero() {
 		at = memory.Instant(h.now())
 	}
-	list := forgetting.Listing{Limit: orDefault(body.Limit, defaultFading), Tags: body.Tags, Where: where}
+	list := forgetting.Listing{Limit: frame.OrDefault(body.Limit, defaultFading), Tags: body.Tags, Where: where}
 	var report forgetting.Report
 	var err error
 	if dry {
@@ -192,7 +193,7 @@ func (h forgetHandlers) forget(ctx context.Context, r *request, body forgetReque
 		DryRun: dry, At: memory.Instant(report.At), Active: report.Active, Due: report.Due,
 		DueByType: report.DueByType,
 		Stopped:   report.Stopped, Warning: report.Warning, Rule: ruleOf(rule),
-		Memories: bodiesOf(report.Listed, fadingOf), Forgotten: notNil(report.Forgotten),
+		Memories: frame.BodiesOf(report.Listed, fadingOf), Forgotten: frame.NotNil(report.Forgotten),
 	}, err
 }
 
@@ -203,8 +204,8 @@ type Eraser interface {
 
 type eraseHandlers struct{ eraser Eraser }
 
-func (h eraseHandlers) register(r *routes) {
-	r.add("DELETE /v1/users/:user_id", memory.RoleAdmin, h.erase)
+func (h eraseHandlers) register(r *frame.Routes) {
+	r.Add("DELETE /v1/users/:user_id", memory.RoleAdmin, h.erase)
 }
 
 type erasedBody struct {
@@ -215,9 +216,9 @@ type erasedBody struct {
 	Verified    bool      `json:"verified"` // always true, since an erasure ends only after checking every store
 }
 
-func (h eraseHandlers) erase(ctx context.Context, r *request) (any, error) {
-	owner := r.owner("path.user_id", r.key, r.param("user_id"))
-	if err := r.err(); err != nil {
+func (h eraseHandlers) erase(ctx context.Context, r *frame.Request) (any, error) {
+	owner := r.Owner("path.user_id", r.Key, r.PathValue("user_id"))
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	done, err := h.eraser.Erase(ctx, owner)

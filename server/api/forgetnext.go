@@ -7,6 +7,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/forgetting"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // DueCounter counts what a run of forgetting at an instant forgets; package forgetting implements it.
@@ -24,8 +25,8 @@ type forgetNextHandlers struct {
 	now      func() time.Time
 }
 
-func (h forgetNextHandlers) register(r *routes) {
-	r.add("GET /v1/forget/next", memory.RoleRead, h.next)
+func (h forgetNextHandlers) register(r *frame.Routes) {
+	r.Add("GET /v1/forget/next", memory.RoleRead, h.next)
 }
 
 type nextForgettingBody struct {
@@ -46,21 +47,21 @@ type dueBody struct {
 
 // next counts for a page of users what the next run of forgetting forgets. Users without faded memories by then
 // are left out.
-func (h forgetNextHandlers) next(ctx context.Context, r *request) (any, error) {
-	p := page{limit: r.limit(), before: r.cursor(true)}
-	if err := r.err(); err != nil {
+func (h forgetNextHandlers) next(ctx context.Context, r *frame.Request) (any, error) {
+	p := frame.Page{Limit: r.Limit(), Before: r.Cursor(true)}
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	body := nextForgettingBody{Users: []dueBody{}}
 	if body.At, body.Scheduled = h.schedule()[scheduledForgetting]; !body.Scheduled {
 		body.At = memory.Instant(h.now())
 	}
-	users, err := h.users.Users(ctx, db.UserFilter{AppID: r.key.AppID, After: p.after(), Limit: p.limit})
+	users, err := h.users.Users(ctx, db.UserFilter{AppID: r.Key.AppID, After: p.After(), Limit: p.Limit})
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range users {
-		due, err := h.counter.Due(ctx, memory.Owner{AppID: r.key.AppID, UserID: u.UserID}, body.At)
+		due, err := h.counter.Due(ctx, memory.Owner{AppID: r.Key.AppID, UserID: u.UserID}, body.At)
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +71,8 @@ func (h forgetNextHandlers) next(ctx context.Context, r *request) (any, error) {
 			})
 		}
 	}
-	if n := len(users); n == p.limit {
-		body.Next = formatCursor(namePosition(users[n-1].UserID), true)
+	if n := len(users); n == p.Limit {
+		body.Next = frame.FormatCursor(frame.NamePosition(users[n-1].UserID), true)
 	}
 	return body, nil
 }

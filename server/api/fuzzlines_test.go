@@ -21,7 +21,7 @@ func FuzzCheckLine(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	h := exchangeHandlers{line: c.schema("ExportLine")}
+	h := exchangeHandlers{line: c.Schema("ExportLine")}
 	f.Fuzz(func(t *testing.T, head, unit string) {
 		line := head + unit
 		if err := h.checkLine([]byte(line)); err == nil && !json.Valid([]byte(line)) {

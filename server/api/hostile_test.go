@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	_ "hippocampus/internal/rapidtest" // sets its flags
+	"hippocampus/server/frame"
 	"pgregory.net/rapid"
 )
 
@@ -43,7 +44,7 @@ func TestBody_MalformedIsInvalid(t *testing.T) {
 		strings.Repeat("[", 100_000):                                  strings.Repeat("[0]", 32),
 	} {
 		w := f.want(400, "POST", "/v1/recall", body)
-		errs := parse[Problem](t, w).Errors
+		errs := parse[frame.Problem](t, w).Errors
 		if len(errs) != 1 || errs[0].Path != path {
 			t.Errorf("%.80q: %s, want %q", body, w.Body, path)
 		}
@@ -127,7 +128,7 @@ func TestProblem_LimitsFieldErrors(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	w := f.want(400, "POST", "/v1/turns", `{"user_id":"u","messages":[`+strings.Repeat("{},", 99)+`{}]}`)
-	if n := len(parse[Problem](t, w).Errors); n != memory.MaxFields {
+	if n := len(parse[frame.Problem](t, w).Errors); n != memory.MaxFields {
 		t.Errorf("%d errors", n)
 	}
 }
@@ -166,11 +167,11 @@ func TestServer_NoInputIsAServerError(t *testing.T) {
 	}
 	routes := f.routes()
 	for _, rt := range routes { // each route at least once; the rest draws routes at random
-		f.send(rt.method, strings.ReplaceAll(rt.path, ":id", someID)+"?unknown=1", `{"user_id":`)
+		f.send(rt.Method, strings.ReplaceAll(rt.Path, ":id", someID)+"?unknown=1", `{"user_id":`)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		rt := rapid.SampledFrom(routes).Draw(t, "route")
-		if rt.path == "/metrics" {
+		if rt.Path == "/metrics" {
 			return
 		}
 		object := map[string]any{"user_id": "u"}
@@ -184,7 +185,7 @@ func TestServer_NoInputIsAServerError(t *testing.T) {
 		if i := rapid.IntRange(0, 3*len(raw)).Draw(t, "broken at"); i < len(raw) {
 			raw[i] = rapid.Byte().Draw(t, "byte")
 		}
-		target := strings.ReplaceAll(rt.path, ":id", url.PathEscape(rapid.StringN(1, 8, -1).Draw(t, "id")))
+		target := strings.ReplaceAll(rt.Path, ":id", url.PathEscape(rapid.StringN(1, 8, -1).Draw(t, "id")))
 		if query := rapid.MapOfN(rapid.SampledFrom(append(fields, "status", "cursor", "pretty")), rapid.String(), 0,
 			3).Draw(t, "query"); len(query) > 0 {
 			values := url.Values{}
@@ -193,8 +194,8 @@ func TestServer_NoInputIsAServerError(t *testing.T) {
 			}
 			target += "?" + values.Encode()
 		}
-		if w := f.send(rt.method, target, string(raw)); w.Code >= 500 {
-			t.Fatalf("%s %s %q: %d %s", rt.method, target, raw, w.Code, w.Body)
+		if w := f.send(rt.Method, target, string(raw)); w.Code >= 500 {
+			t.Fatalf("%s %s %q: %d %s", rt.Method, target, raw, w.Code, w.Body)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 	"hippocampus/knowledge/instructions"
+	"hippocampus/server/frame"
 )
 
 // InstructionParts are the parts behind the routes of instructions.
@@ -53,46 +54,46 @@ type instructionHandlers struct {
 	quotas *quotas
 }
 
-func (h instructionHandlers) register(r *routes) {
-	r.add("POST /v1/instructions", memory.RoleWrite,
-		h.quotas.bound(withBody(h.post), always(db.Usage{Versions: 1})))
-	r.add("GET /v1/instructions", memory.RoleRead, list[scopePage, memory.Instruction, instructionBody]{
-		name:   "instructions",
-		named:  true,
-		filter: func(r *request, p page) scopePage { return scopePage{queryScope(r), p} },
-		find: func(ctx context.Context, p scopePage) ([]memory.Instruction, error) {
-			return h.Reader.ListInstructions(ctx, p.scope, p.after(), p.limit)
+func (h instructionHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/instructions", memory.RoleWrite,
+		h.quotas.bound(frame.WithBody(h.post), always(db.Usage{Versions: 1})))
+	r.Add("GET /v1/instructions", memory.RoleRead, frame.List[scopePage, memory.Instruction, instructionBody]{
+		Name:   "instructions",
+		Named:  true,
+		Filter: func(r *frame.Request, p frame.Page) scopePage { return scopePage{queryScope(r), p} },
+		Find: func(ctx context.Context, p scopePage) ([]memory.Instruction, error) {
+			return h.Reader.ListInstructions(ctx, p.scope, p.After(), p.Limit)
 		},
-		body:     instructionOf,
-		position: func(i memory.Instruction) db.Position { return namePosition(i.Name) },
-	}.handle)
-	r.add("GET /v1/instructions/merged", memory.RoleRead, h.merged)
-	r.add("GET /v1/instructions/:name", memory.RoleRead, h.get)
-	r.add("DELETE /v1/instructions/:name", memory.RoleWrite, h.retire)
-	r.add("GET /v1/instructions/:name/versions", memory.RoleRead, h.listVersions)
-	r.add("GET /v1/instructions/:name/diff", memory.RoleRead, h.diff)
-	r.add("POST /v1/instructions/:name/activate", memory.RoleWrite, withBody(h.activate))
-	r.add("POST /v1/instructions/:name/rollback", memory.RoleWrite, withBody(h.rollBack))
+		Body:     instructionOf,
+		Position: func(i memory.Instruction) db.Position { return frame.NamePosition(i.Name) },
+	}.Handle)
+	r.Add("GET /v1/instructions/merged", memory.RoleRead, h.merged)
+	r.Add("GET /v1/instructions/:name", memory.RoleRead, h.get)
+	r.Add("DELETE /v1/instructions/:name", memory.RoleWrite, h.retire)
+	r.Add("GET /v1/instructions/:name/versions", memory.RoleRead, h.listVersions)
+	r.Add("GET /v1/instructions/:name/diff", memory.RoleRead, h.diff)
+	r.Add("POST /v1/instructions/:name/activate", memory.RoleWrite, frame.WithBody(h.activate))
+	r.Add("POST /v1/instructions/:name/rollback", memory.RoleWrite, frame.WithBody(h.rollBack))
 }
 
 type scopePage struct {
 	scope memory.Scope
-	page
+	frame.Page
 }
 
 // scopeIn checks a scope of the key's app.
-func scopeIn(r *request, prefix string, b wire.Scope) memory.Scope {
-	scope := memory.Scope{AppID: r.key.AppID, Kind: b.Scope}
+func scopeIn(r *frame.Request, prefix string, b wire.Scope) memory.Scope {
+	scope := memory.Scope{AppID: r.Key.AppID, Kind: b.Scope}
 	for _, id := range []struct {
 		kind        memory.ScopeKind
 		path, value string
 	}{{memory.AgentScope, "agent_id", b.AgentID}, {memory.UserScope, "user_id", b.UserID}} {
 		switch {
 		case b.Scope == id.kind:
-			r.note(prefix+id.path, memory.CheckID(id.value, false))
+			r.Note(prefix+id.path, memory.CheckID(id.value, false))
 			scope.ID = id.value
 		case id.value != "":
-			r.note(prefix+id.path, "does not go with this scope: leave it out, or give the scope "+string(id.kind))
+			r.Note(prefix+id.path, "does not go with this scope: leave it out, or give the scope "+string(id.kind))
 		}
 	}
 	return scope
@@ -100,31 +101,31 @@ func scopeIn(r *request, prefix string, b wire.Scope) memory.Scope {
 
 // mayChangeScope refuses to change instructions of the whole app, which are in every user's context, unless
 // the key is an admin's.
-func mayChangeScope(r *request, scope memory.Scope) error {
-	if scope.Kind == memory.AppScope && !r.key.Role.Includes(memory.RoleAdmin) {
+func mayChangeScope(r *frame.Request, scope memory.Scope) error {
+	if scope.Kind == memory.AppScope && !r.Key.Role.Includes(memory.RoleAdmin) {
 		return memory.Errorf(memory.KindForbidden, "an instruction of the whole app is in every user's context, so that "+
-			"changing it needs a key of role %s; the one sent has role %s", memory.RoleAdmin, r.key.Role)
+			"changing it needs a key of role %s; the one sent has role %s", memory.RoleAdmin, r.Key.Role)
 	}
 	return nil
 }
 
 // queryScope reads a scope from the query.
-func queryScope(r *request) memory.Scope {
+func queryScope(r *frame.Request) memory.Scope {
 	return scopeIn(r, "query.", wire.Scope{
-		Scope: memory.ScopeKind(r.query.Get("scope")), AgentID: r.query.Get("agent_id"), UserID: r.query.Get("user_id"),
+		Scope: memory.ScopeKind(r.Query.Get("scope")), AgentID: r.Query.Get("agent_id"), UserID: r.Query.Get("user_id"),
 	})
 }
 
 // instructionName reads a name from the path.
-func instructionName(r *request) string {
-	name := r.param("name")
-	r.note("path.name", instructions.CheckName(name))
+func instructionName(r *frame.Request) string {
+	name := r.PathValue("name")
+	r.Note("path.name", instructions.CheckName(name))
 	return name
 }
 
 // versionIn reads the number of a version from the query; 0 if it is absent.
-func versionIn(r *request, parameter string) int {
-	return int(r.queryNumber(parameter, "is not the number of a version: they are counted from 1"))
+func versionIn(r *frame.Request, parameter string) int {
+	return int(r.QueryNumber(parameter, "is not the number of a version: they are counted from 1"))
 }
 
 type instructionBody struct {
@@ -164,39 +165,39 @@ type instructionRequest struct {
 	Activate *bool  `json:"activate"`
 }
 
-func (h instructionHandlers) post(ctx context.Context, r *request, body instructionRequest) (any, error) {
+func (h instructionHandlers) post(ctx context.Context, r *frame.Request, body instructionRequest) (any, error) {
 	scope := scopeIn(r, "", body.Scope)
 	draft := instructions.Draft{
-		Name: body.Name, Content: body.Content, Note: body.Note, Activate: orDefault(body.Activate, true),
+		Name: body.Name, Content: body.Content, Note: body.Note, Activate: frame.OrDefault(body.Activate, true),
 	}
-	r.noteAll(instructions.Check(draft))
-	if err := r.err(); err != nil {
+	r.NoteAll(instructions.Check(draft))
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	if err := mayChangeScope(r, scope); err != nil {
 		return nil, err
 	}
 	instruction, version, err := h.Publisher.Publish(ctx, scope, draft)
-	return withStatus(http.StatusCreated, struct {
+	return frame.WithStatus(http.StatusCreated, struct {
 		publishedBody
-		altered
-	}{publishedBody{instructionOf(instruction), versionOf(version)}, r.altered}), err
+		frame.Altered
+	}{publishedBody{instructionOf(instruction), versionOf(version)}, r.Altered}), err
 }
 
-func (h instructionHandlers) get(ctx context.Context, r *request) (any, error) {
+func (h instructionHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
 	scope, name := queryScope(r), instructionName(r)
 	number := versionIn(r, "version")
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	instruction, version, err := h.Publisher.Version(ctx, scope, name, number)
 	return publishedBody{instructionOf(instruction), versionOf(version)}, err
 }
 
-func (h instructionHandlers) listVersions(ctx context.Context, r *request) (any, error) {
+func (h instructionHandlers) listVersions(ctx context.Context, r *frame.Request) (any, error) {
 	scope, name := queryScope(r), instructionName(r)
-	limit, below := r.limit(), int(r.queryNumber("cursor", invalidCursor))
-	if err := r.err(); err != nil {
+	limit, below := r.Limit(), int(r.QueryNumber("cursor", frame.InvalidCursor))
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	instruction, err := h.Reader.FindInstruction(ctx, scope, name)
@@ -208,17 +209,17 @@ func (h instructionHandlers) listVersions(ctx context.Context, r *request) (any,
 		Instruction instructionBody           `json:"instruction"`
 		Versions    []wire.InstructionVersion `json:"versions"`
 		Next        string                    `json:"next_cursor,omitempty"`
-	}{Instruction: instructionOf(instruction), Versions: bodiesOf(found, versionOf)}
+	}{Instruction: instructionOf(instruction), Versions: frame.BodiesOf(found, versionOf)}
 	if n := len(found); n == limit && found[n-1].Number > 1 {
 		body.Next = strconv.Itoa(found[n-1].Number)
 	}
 	return body, err
 }
 
-func (h instructionHandlers) diff(ctx context.Context, r *request) (any, error) {
+func (h instructionHandlers) diff(ctx context.Context, r *frame.Request) (any, error) {
 	scope, name := queryScope(r), instructionName(r)
 	from, to := versionIn(r, "from"), versionIn(r, "to")
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	diff, err := h.Publisher.Diff(ctx, scope, name, from, to)
@@ -234,9 +235,9 @@ type activateRequest struct {
 	Version int `json:"version"`
 }
 
-func (h instructionHandlers) activate(ctx context.Context, r *request, body activateRequest) (any, error) {
+func (h instructionHandlers) activate(ctx context.Context, r *frame.Request, body activateRequest) (any, error) {
 	scope, name := scopeIn(r, "", body.Scope), instructionName(r)
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	if err := mayChangeScope(r, scope); err != nil {
@@ -246,9 +247,9 @@ func (h instructionHandlers) activate(ctx context.Context, r *request, body acti
 	return instructionOf(activated), err
 }
 
-func (h instructionHandlers) rollBack(ctx context.Context, r *request, body wire.Scope) (any, error) {
+func (h instructionHandlers) rollBack(ctx context.Context, r *frame.Request, body wire.Scope) (any, error) {
 	scope, name := scopeIn(r, "", body), instructionName(r)
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	if err := mayChangeScope(r, scope); err != nil {
@@ -258,9 +259,9 @@ func (h instructionHandlers) rollBack(ctx context.Context, r *request, body wire
 	return instructionOf(rolledBack), err
 }
 
-func (h instructionHandlers) retire(ctx context.Context, r *request) (any, error) {
+func (h instructionHandlers) retire(ctx context.Context, r *frame.Request) (any, error) {
 	scope, name := queryScope(r), instructionName(r)
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	if err := mayChangeScope(r, scope); err != nil {
@@ -281,13 +282,13 @@ func mergedOf(i memory.ActiveInstruction) mergedBody {
 	return mergedBody{wire.ScopeOf(i.Scope), i.Name, versionOf(i.InstructionVersion)}
 }
 
-func (h instructionHandlers) merged(ctx context.Context, r *request) (any, error) {
-	agentID, userID := r.queryID("agent_id"), r.queryID("user_id")
-	if err := r.err(); err != nil {
+func (h instructionHandlers) merged(ctx context.Context, r *frame.Request) (any, error) {
+	agentID, userID := r.QueryID("agent_id"), r.QueryID("user_id")
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	found, err := h.Publisher.Merged(ctx, r.key.AppID, agentID, userID)
+	found, err := h.Publisher.Merged(ctx, r.Key.AppID, agentID, userID)
 	return struct {
 		Instructions []mergedBody `json:"instructions"`
-	}{bodiesOf(found, mergedOf)}, err
+	}{frame.BodiesOf(found, mergedOf)}, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // The kinds of job that the admin routes enqueue.
@@ -40,12 +41,12 @@ type JobReader interface {
 
 type jobHandlers struct{ JobParts }
 
-func (h jobHandlers) register(r *routes) {
-	r.addServerWide("GET /v1/jobs", memory.RoleAdmin, h.list)
-	r.addServerWide("GET /v1/jobs/:id", memory.RoleAdmin, h.get)
-	r.addServerWide("POST /v1/admin/verify", memory.RoleOperator, h.enqueue(Verification))
-	r.addServerWide("POST /v1/admin/repair", memory.RoleOperator, h.enqueue(Repair))
-	r.addServerWide("POST /v1/admin/rebuild", memory.RoleOperator, h.enqueue(Rebuild))
+func (h jobHandlers) register(r *frame.Routes) {
+	r.AddServerWide("GET /v1/jobs", memory.RoleAdmin, h.list)
+	r.AddServerWide("GET /v1/jobs/:id", memory.RoleAdmin, h.get)
+	r.AddServerWide("POST /v1/admin/verify", memory.RoleOperator, h.enqueue(Verification))
+	r.AddServerWide("POST /v1/admin/repair", memory.RoleOperator, h.enqueue(Repair))
+	r.AddServerWide("POST /v1/admin/rebuild", memory.RoleOperator, h.enqueue(Rebuild))
 }
 
 // jobBody is the JSON of a job, without its payload.
@@ -63,15 +64,15 @@ type jobBody struct {
 }
 
 // enqueue makes a handler that answers with the job that it enqueued.
-func (h jobHandlers) enqueue(kind string) handler {
-	return func(ctx context.Context, _ *request) (any, error) {
+func (h jobHandlers) enqueue(kind string) frame.Handler {
+	return func(ctx context.Context, _ *frame.Request) (any, error) {
 		job, err := h.Enqueue(ctx, kind)
-		return withStatus(http.StatusAccepted, jobOf(job)), err
+		return frame.WithStatus(http.StatusAccepted, jobOf(job)), err
 	}
 }
 
-func (h jobHandlers) get(ctx context.Context, r *request) (any, error) {
-	ref, err := r.pathID()
+func (h jobHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
+	ref, err := r.PathID()
 	if err != nil {
 		return nil, err
 	}
@@ -89,23 +90,23 @@ func (h jobHandlers) get(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	case !slices.Contains(h.Kinds, job.Kind):
 		return nil, unknown
-	case maySee(r.key, job):
+	case maySee(r.Key, job):
 		return jobOf(job), nil
 	case appOf(job) == "":
-		return nil, needsRole(memory.RoleOperator, r.key)
+		return nil, frame.NeedsRole(memory.RoleOperator, r.Key)
 	}
 	return nil, unknown
 }
 
-func (h jobHandlers) list(ctx context.Context, r *request) (any, error) {
-	filter := db.JobFilter{Kinds: h.Kinds, Limit: r.limit(), Before: r.queryNumber("cursor", invalidCursor)}
-	if kind := r.query.Get("kind"); kind != "" {
+func (h jobHandlers) list(ctx context.Context, r *frame.Request) (any, error) {
+	filter := db.JobFilter{Kinds: h.Kinds, Limit: r.Limit(), Before: r.QueryNumber("cursor", frame.InvalidCursor)}
+	if kind := r.Query.Get("kind"); kind != "" {
 		if !slices.Contains(h.Kinds, kind) {
-			r.note("query.kind", fmt.Sprintf("is not one of %s", strings.Join(h.Kinds, ", ")))
+			r.Note("query.kind", fmt.Sprintf("is not one of %s", strings.Join(h.Kinds, ", ")))
 		}
 		filter.Kinds = []string{kind}
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	found, err := h.Reader.ListJobs(ctx, filter)
@@ -117,7 +118,7 @@ func (h jobHandlers) list(ctx context.Context, r *request) (any, error) {
 		Next string    `json:"next_cursor,omitempty"`
 	}{Jobs: []jobBody{}}
 	for _, job := range found {
-		if maySee(r.key, job) {
+		if maySee(r.Key, job) {
 			body.Jobs = append(body.Jobs, jobOf(job))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // keyHandlers show the key of a request.
@@ -15,8 +16,8 @@ type callerKeyBody struct {
 	UserID string      `json:"user_id,omitempty"`
 }
 
-func (keyHandlers) register(r *routes) {
-	r.addServerWide("GET /v1/key", memory.RoleRead, func(_ context.Context, r *request) (any, error) {
-		return callerKeyBody{Role: r.key.Role, AppID: r.key.AppID, UserID: r.key.UserID}, nil
+func (keyHandlers) register(r *frame.Routes) {
+	r.AddServerWide("GET /v1/key", memory.RoleRead, func(_ context.Context, r *frame.Request) (any, error) {
+		return callerKeyBody{Role: r.Key.Role, AppID: r.Key.AppID, UserID: r.Key.UserID}, nil
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // ConfiguredKey names the key that admin_key configures. No other key has this name.
@@ -53,16 +54,16 @@ type issuedKeyHandlers struct {
 	log  *zap.Logger
 }
 
-func (h issuedKeyHandlers) register(r *routes) {
-	r.addServerWide("GET /v1/admin/keys", memory.RoleAdmin, list[db.KeyFilter, memory.Key, keyBody]{
-		name:     "keys",
-		filter:   h.filter,
-		find:     h.keys.ListKeys,
-		body:     keyOf,
-		position: func(k memory.Key) db.Position { return db.Position{At: k.CreatedAt, ID: k.ID} },
-	}.handle)
-	r.addServerWide("POST /v1/admin/keys", memory.RoleAdmin, withBody(h.create))
-	r.addServerWide("DELETE /v1/admin/keys/:id", memory.RoleAdmin, h.revoke)
+func (h issuedKeyHandlers) register(r *frame.Routes) {
+	r.AddServerWide("GET /v1/admin/keys", memory.RoleAdmin, frame.List[db.KeyFilter, memory.Key, keyBody]{
+		Name:     "keys",
+		Filter:   h.filter,
+		Find:     h.keys.ListKeys,
+		Body:     keyOf,
+		Position: func(k memory.Key) db.Position { return db.Position{At: k.CreatedAt, ID: k.ID} },
+	}.Handle)
+	r.AddServerWide("POST /v1/admin/keys", memory.RoleAdmin, frame.WithBody(h.create))
+	r.AddServerWide("DELETE /v1/admin/keys/:id", memory.RoleAdmin, h.revoke)
 }
 
 type keyRequest struct {
@@ -93,61 +94,61 @@ func keyOf(k memory.Key) keyBody {
 	}
 }
 
-func (h issuedKeyHandlers) filter(r *request, p page) db.KeyFilter {
-	f := db.KeyFilter{AppID: r.queryID("app_id"), Before: p.before, Limit: p.limit}
-	if r.key.Role.Includes(memory.RoleOperator) {
+func (h issuedKeyHandlers) filter(r *frame.Request, p frame.Page) db.KeyFilter {
+	f := db.KeyFilter{AppID: r.QueryID("app_id"), Before: p.Before, Limit: p.Limit}
+	if r.Key.Role.Includes(memory.RoleOperator) {
 		return f
 	}
-	if f.AppID != "" && f.AppID != r.key.AppID {
-		r.note("query.app_id", "is another app than that of the key that was sent: leave it out, or send an operator's key")
+	if f.AppID != "" && f.AppID != r.Key.AppID {
+		r.Note("query.app_id", "is another app than that of the key that was sent: leave it out, or send an operator's key")
 	}
-	f.AppID, f.WithoutOperators = r.key.AppID, true
+	f.AppID, f.WithoutOperators = r.Key.AppID, true
 	return f
 }
 
-func (h issuedKeyHandlers) create(ctx context.Context, r *request, body keyRequest) (any, error) {
+func (h issuedKeyHandlers) create(ctx context.Context, r *frame.Request, body keyRequest) (any, error) {
 	key := memory.Key{
 		ID: memory.NewID(), Name: body.Name, AppID: body.AppID, UserID: body.UserID, Role: body.Role,
-		CreatedAt: memory.Instant(h.now()), CreatedBy: r.key.ID,
+		CreatedAt: memory.Instant(h.now()), CreatedBy: r.Key.ID,
 	}
 	if key.AppID == "" && key.Role != memory.RoleOperator {
-		key.AppID = r.key.AppID
+		key.AppID = r.Key.AppID
 	}
 	if key.AppID == "" && key.Role != memory.RoleOperator {
-		r.note("app_id", "is missing: the key that was sent belongs to no app, so name one")
-		return nil, r.err()
+		r.Note("app_id", "is missing: the key that was sent belongs to no app, so name one")
+		return nil, r.Err()
 	}
 	if faults := CheckKey(key); len(faults) > 0 {
 		return nil, memory.Invalid(faults...)
 	}
 	switch {
-	case !r.key.Role.Includes(key.Role):
-		return nil, needsRole(key.Role, r.key)
-	case key.AppID != r.key.AppID && !r.key.Role.Includes(memory.RoleOperator):
+	case !r.Key.Role.Includes(key.Role):
+		return nil, frame.NeedsRole(key.Role, r.Key)
+	case key.AppID != r.Key.AppID && !r.Key.Role.Includes(memory.RoleOperator):
 		return nil, memory.Errorf(memory.KindForbidden,
-			"a key of the app %q makes keys of this app only: leave app_id out, or send an operator's key", r.key.AppID)
+			"a key of the app %q makes keys of this app only: leave app_id out, or send an operator's key", r.Key.AppID)
 	}
-	secret := NewSecret()
-	key.Hash = HashKey(secret)
+	secret := frame.NewSecret()
+	key.Hash = frame.HashKey(secret)
 	if err := h.keys.CreateKey(ctx, key); err != nil {
 		return nil, err
 	}
 	h.log.Info("a key was created", zap.String("created", key.ID), zap.String("app", key.AppID),
-		zap.String("role", string(key.Role)), zap.String("by", r.key.ID))
+		zap.String("role", string(key.Role)), zap.String("by", r.Key.ID))
 	created := keyOf(key)
 	created.Secret = secret
-	return withStatus(http.StatusCreated, created), nil
+	return frame.WithStatus(http.StatusCreated, created), nil
 }
 
-func (h issuedKeyHandlers) revoke(ctx context.Context, r *request) (any, error) {
-	id, err := r.pathID()
+func (h issuedKeyHandlers) revoke(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.PathID()
 	if err != nil {
 		return nil, err
 	}
 	key, err := h.keys.Key(ctx, id)
-	operator := r.key.Role.Includes(memory.RoleOperator)
+	operator := r.Key.Role.Includes(memory.RoleOperator)
 	switch {
-	case err == nil && !operator && (key.AppID != r.key.AppID || !r.key.Role.Includes(key.Role)),
+	case err == nil && !operator && (key.AppID != r.Key.AppID || !r.Key.Role.Includes(key.Role)),
 		memory.IsKind(err, memory.KindNotFound):
 		return nil, memory.Errorf(memory.KindNotFound, "there is no key with this id that the key which was sent may revoke")
 	case err != nil:
@@ -156,10 +157,10 @@ func (h issuedKeyHandlers) revoke(ctx context.Context, r *request) (any, error) 
 		return nil, memory.Errorf(memory.KindConflict, "this is the key that admin_key configures, without which the server "+
 			"does not start again: configure another admin_key, which revokes this one")
 	}
-	if err := h.keys.RevokeKey(ctx, id, r.key.ID, memory.Instant(h.now())); err != nil {
+	if err := h.keys.RevokeKey(ctx, id, r.Key.ID, memory.Instant(h.now())); err != nil {
 		return nil, err
 	}
-	h.log.Info("a key was revoked", zap.String("revoked", key.ID), zap.String("by", r.key.ID))
+	h.log.Info("a key was revoked", zap.String("revoked", key.ID), zap.String("by", r.Key.ID))
 	revoked, err := h.keys.Key(ctx, id)
 	return keyOf(revoked), err
 }

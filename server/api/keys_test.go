@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // as is the header of a request with a key.
@@ -58,7 +59,7 @@ func TestKeys_CreateUseRevoke(t *testing.T) {
 	}
 	stored, err := f.store.Key(t.Context(), made.ID)
 	f.must(err)
-	if stored.Hash != HashKey(made.Secret) {
+	if stored.Hash != frame.HashKey(made.Secret) {
 		t.Errorf("stored %+v", stored)
 	}
 	f.want(200, "GET", "/v1/memories?user_id=u", "", as(made.Secret)...)

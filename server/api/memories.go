@@ -11,6 +11,7 @@ import (
 	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 // MemoryParts are the parts behind the routes of memories.
@@ -55,41 +56,41 @@ type memoryHandlers struct {
 	quotas *quotas
 }
 
-func (h memoryHandlers) register(r *routes) {
-	r.add("POST /v1/memories", memory.RoleWrite, h.quotas.bound(withBody(h.post), memories))
-	r.addLimited("POST /v1/memories/batch", memory.RoleWrite, r.limits.batch,
-		h.quotas.bound(withBody(h.postBatch), memories))
-	r.add("POST /v1/memories/forget", memory.RoleWrite, withBody(h.forgetMany))
-	r.add("POST /v1/memories/restore", memory.RoleWrite,
-		h.quotas.bound(withBody(h.restoreMany), restored))
-	r.add("GET /v1/memories", memory.RoleRead, list[db.MemoryFilter, memory.Memory, wire.Memory]{
-		name:     "memories",
-		filter:   memoryFilter,
-		find:     h.find,
-		body:     wire.MemoryOf,
-		position: func(m memory.Memory) db.Position { return db.Position{At: m.CreatedAt, ID: m.ID} },
-		end:      h.end,
-	}.handle)
-	r.add("GET /v1/memories/:id", memory.RoleRead, h.get)
-	r.add("PATCH /v1/memories/:id", memory.RoleWrite, h.quotas.bound(withBody(h.patch), change))
-	r.add("DELETE /v1/memories/:id", memory.RoleWrite, editOne(h.Writer.Forget))
-	r.add("POST /v1/memories/:id/restore", memory.RoleWrite,
+func (h memoryHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/memories", memory.RoleWrite, h.quotas.bound(frame.WithBody(h.post), memories))
+	r.AddLimited("POST /v1/memories/batch", memory.RoleWrite, r.Limits.Batch,
+		h.quotas.bound(frame.WithBody(h.postBatch), memories))
+	r.Add("POST /v1/memories/forget", memory.RoleWrite, frame.WithBody(h.forgetMany))
+	r.Add("POST /v1/memories/restore", memory.RoleWrite,
+		h.quotas.bound(frame.WithBody(h.restoreMany), restored))
+	r.Add("GET /v1/memories", memory.RoleRead, frame.List[db.MemoryFilter, memory.Memory, wire.Memory]{
+		Name:     "memories",
+		Filter:   memoryFilter,
+		Find:     h.find,
+		Body:     wire.MemoryOf,
+		Position: func(m memory.Memory) db.Position { return db.Position{At: m.CreatedAt, ID: m.ID} },
+		End:      h.end,
+	}.Handle)
+	r.Add("GET /v1/memories/:id", memory.RoleRead, h.get)
+	r.Add("PATCH /v1/memories/:id", memory.RoleWrite, h.quotas.bound(frame.WithBody(h.patch), change))
+	r.Add("DELETE /v1/memories/:id", memory.RoleWrite, editOne(h.Writer.Forget))
+	r.Add("POST /v1/memories/:id/restore", memory.RoleWrite,
 		h.quotas.bound(editOne(h.Writer.Restore), always(db.Usage{Memories: 1, Versions: 1})))
-	r.add("POST /v1/memories/:id/undo", memory.RoleWrite, h.quotas.bound(h.undo, change))
-	r.add("GET /v1/memories/:id/history", memory.RoleRead, h.history)
-	r.add("GET /v1/memories/:id/relations", memory.RoleRead, h.relations)
+	r.Add("POST /v1/memories/:id/undo", memory.RoleWrite, h.quotas.bound(h.undo, change))
+	r.Add("GET /v1/memories/:id/history", memory.RoleRead, h.history)
+	r.Add("GET /v1/memories/:id/relations", memory.RoleRead, h.relations)
 }
 
-func (h memoryHandlers) get(ctx context.Context, r *request) (any, error) {
-	id, err := r.memoryID()
+func (h memoryHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
-	at := r.queryTime("as_of")
-	if err := r.err(); err != nil {
+	at := r.QueryTime("as_of")
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	m, err := h.Reader.Memory(ctx, r.key.AppID, id)
+	m, err := h.Reader.Memory(ctx, r.Key.AppID, id)
 	if err == nil && !at.IsZero() {
 		m, err = h.past(ctx, m, at)
 	}
@@ -120,49 +121,49 @@ type changeRequest struct {
 	Pinned     *bool            `json:"pinned"`
 }
 
-func (h memoryHandlers) patch(ctx context.Context, r *request, body changeRequest) (any, error) {
-	id, err := r.memoryID()
+func (h memoryHandlers) patch(ctx context.Context, r *frame.Request, body changeRequest) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
 	if body.Content != nil {
-		r.note("content", memory.CheckContent(*body.Content, memory.MaxContentRunes))
+		r.Note("content", memory.CheckContent(*body.Content, memory.MaxContentRunes))
 	}
 	if body.Tags != nil {
-		r.note("tags", memory.CheckTags(*body.Tags))
+		r.Note("tags", memory.CheckTags(*body.Tags))
 	}
 	if body.Metadata != nil {
-		*body.Metadata = r.metadata("metadata", *body.Metadata)
+		*body.Metadata = r.Metadata("metadata", *body.Metadata)
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	m, err := h.Writer.Change(ctx, r.key.AppID, id, ingest.Change(body))
-	return editedMemoryBody{wire.MemoryOf(m), r.altered}, err
+	m, err := h.Writer.Change(ctx, r.Key.AppID, id, ingest.Change(body))
+	return editedMemoryBody{wire.MemoryOf(m), r.Altered}, err
 }
 
 // editedMemoryBody is a memory with what was altered in its change.
 type editedMemoryBody struct {
 	wire.Memory
-	altered
+	frame.Altered
 }
 
-func memoryFilter(r *request, p page) db.MemoryFilter {
+func memoryFilter(r *frame.Request, p frame.Page) db.MemoryFilter {
 	filter := db.MemoryFilter{
-		Owner:          r.queryOwner(),
-		Types:          namesOf[memory.Type](r.query["type"]),
-		Domains:        namesOf[memory.Domain](r.query["domain"]),
-		Statuses:       namesOf[memory.Status](r.query["status"]),
-		Tags:           r.query["tag"],
-		ConversationID: r.query.Get("conversation_id"), AgentID: r.query.Get("agent_id"),
-		AsOf: r.queryTime("as_of"), Where: r.queryWhere(), Before: p.before, Limit: p.limit,
+		Owner:          r.QueryOwner(),
+		Types:          frame.NamesOf[memory.Type](r.Query["type"]),
+		Domains:        frame.NamesOf[memory.Domain](r.Query["domain"]),
+		Statuses:       frame.NamesOf[memory.Status](r.Query["status"]),
+		Tags:           r.Query["tag"],
+		ConversationID: r.Query.Get("conversation_id"), AgentID: r.Query.Get("agent_id"),
+		AsOf: r.QueryTime("as_of"), Where: r.QueryWhere(), Before: p.Before, Limit: p.Limit,
 	}
 	if len(filter.Statuses) == 0 {
 		filter.Statuses = []memory.Status{memory.Active}
 	}
-	filter.Since, filter.Until = r.window("query.", r.query.Get("since"), r.query.Get("until"))
-	r.optionalIDs("query.", filter.AgentID, filter.ConversationID)
-	r.note("query.tag", memory.CheckTags(filter.Tags))
+	filter.Since, filter.Until = r.Window("query.", r.Query.Get("since"), r.Query.Get("until"))
+	r.OptionalIDs("query.", filter.AgentID, filter.ConversationID)
+	r.Note("query.tag", memory.CheckTags(filter.Tags))
 	return filter
 }
 
@@ -183,33 +184,33 @@ type undoBody struct {
 	Restored []wire.Memory `json:"restored"`
 }
 
-func (h memoryHandlers) undo(ctx context.Context, r *request) (any, error) {
-	id, err := r.memoryID()
+func (h memoryHandlers) undo(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
-	m, restored, err := h.Undoer.Undo(ctx, r.key.AppID, id)
-	return undoBody{wire.MemoryOf(m), bodiesOf(restored, wire.MemoryOf)}, err
+	m, restored, err := h.Undoer.Undo(ctx, r.Key.AppID, id)
+	return undoBody{wire.MemoryOf(m), frame.BodiesOf(restored, wire.MemoryOf)}, err
 }
 
-func (h memoryHandlers) history(ctx context.Context, r *request) (any, error) {
-	id, err := r.memoryID()
+func (h memoryHandlers) history(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
-	events, err := h.Reader.History(ctx, r.key.AppID, id)
+	events, err := h.Reader.History(ctx, r.Key.AppID, id)
 	return struct {
 		Events []wire.Event `json:"events"`
-	}{bodiesOf(events, func(e memory.Event) wire.Event { return wire.Event(e) })}, err
+	}{frame.BodiesOf(events, func(e memory.Event) wire.Event { return wire.Event(e) })}, err
 }
 
-func (h memoryHandlers) relations(ctx context.Context, r *request) (any, error) {
-	id, err := r.memoryID()
+func (h memoryHandlers) relations(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
-	relations, err := h.Reader.Relations(ctx, r.key.AppID, id)
+	relations, err := h.Reader.Relations(ctx, r.Key.AppID, id)
 	return struct {
 		Relations []wire.Relation `json:"relations"`
-	}{bodiesOf(relations, wire.RelationOf)}, err
+	}{frame.BodiesOf(relations, wire.RelationOf)}, err
 }

@@ -126,7 +126,7 @@ func TestMemories_BatchRefusesSingleWrites(t *testing.T) {
 
 func TestMemories_BatchBodyMayBeLarger(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.limits.body, o.limits.batch = 200, 2000 })
+	f := newFixture(t, func(o *Options) { o.limits.Body, o.limits.Batch = 200, 2000 })
 	long := `{"user_id":"u","content":"` + strings.Repeat("x", 300) + `"}`
 	f.want(413, "POST", "/v1/memories", long)
 	f.want(200, "POST", "/v1/memories/batch", `{"memories":[`+long+`]}`)

@@ -10,6 +10,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/memorytool"
+	"hippocampus/server/frame"
 )
 
 // MemoryToolParts are the parts behind the routes of Anthropic's memory tool.
@@ -34,16 +35,16 @@ type memoryToolHandlers struct {
 	quotas *quotas
 }
 
-func (h memoryToolHandlers) register(r *routes) {
-	r.add("POST /v1/memory-tool", memory.RoleRead, withBody(h.run))
-	r.add("GET /v1/memory-tool/versions", memory.RoleRead, list[db.FileVersionFilter, memory.FileVersion, fileVersionBody]{
-		name:     "versions",
-		filter:   fileVersionFilter,
-		find:     h.Reader.ListFileVersions,
-		body:     fileVersionOf,
-		position: func(v memory.FileVersion) db.Position { return db.Position{At: v.WrittenAt, ID: v.ID} },
-	}.handle)
-	r.add("GET /v1/memory-tool/versions/:id", memory.RoleRead, h.version)
+func (h memoryToolHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/memory-tool", memory.RoleRead, frame.WithBody(h.run))
+	r.Add("GET /v1/memory-tool/versions", memory.RoleRead, frame.List[db.FileVersionFilter, memory.FileVersion, fileVersionBody]{
+		Name:     "versions",
+		Filter:   fileVersionFilter,
+		Find:     h.Reader.ListFileVersions,
+		Body:     fileVersionOf,
+		Position: func(v memory.FileVersion) db.Position { return db.Position{At: v.WrittenAt, ID: v.ID} },
+	}.Handle)
+	r.Add("GET /v1/memory-tool/versions/:id", memory.RoleRead, h.version)
 }
 
 type commandRequest struct {
@@ -88,24 +89,24 @@ func (b commandRequest) given() (names []string) {
 }
 
 // run answers with what the model reads. Only a command that the model could not have meant is an error of HTTP.
-func (h memoryToolHandlers) run(ctx context.Context, r *request, body commandRequest) (any, error) {
-	scope := db.FileScope{Owner: r.bodyOwner(body.UserID), AgentID: body.AgentID}
-	r.note("agent_id", memory.CheckID(body.AgentID, true))
+func (h memoryToolHandlers) run(ctx context.Context, r *frame.Request, body commandRequest) (any, error) {
+	scope := db.FileScope{Owner: r.BodyOwner(body.UserID), AgentID: body.AgentID}
+	r.Note("agent_id", memory.CheckID(body.AgentID, true))
 	given := body.given()
 	for _, name := range required[body.Command] {
 		if !slices.Contains(given, name) {
-			r.note(name, fmt.Sprintf("is missing: the command %s needs it", body.Command))
+			r.Note(name, fmt.Sprintf("is missing: the command %s needs it", body.Command))
 		}
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if body.Command != memorytool.View && !r.key.Role.Includes(memory.RoleWrite) {
+	if body.Command != memorytool.View && !r.Key.Role.Includes(memory.RoleWrite) {
 		return nil, memory.Errorf(memory.KindForbidden,
-			"the command %s needs a key of role %s; the one sent has role %s", body.Command, memory.RoleWrite, r.key.Role)
+			"the command %s needs a key of role %s; the one sent has role %s", body.Command, memory.RoleWrite, r.Key.Role)
 	}
 	if slices.Contains([]string{memorytool.Create, memorytool.StrReplace, memorytool.Insert}, body.Command) {
-		if err := h.quotas.admit(ctx, r.key.AppID, r.body, paragraphs); err != nil {
+		if err := h.quotas.admit(ctx, r.Key.AppID, r.Body, paragraphs); err != nil {
 			return nil, err
 		}
 	}
@@ -117,8 +118,8 @@ func (h memoryToolHandlers) run(ctx context.Context, r *request, body commandReq
 	return struct {
 		Content string `json:"content"`
 		IsError bool   `json:"is_error"`
-		altered
-	}{result.Content, result.IsError, r.altered}, err
+		frame.Altered
+	}{result.Content, result.IsError, r.Altered}, err
 }
 
 // paragraphs is the addition of a body that writes into a file: each paragraph becomes a memory.
@@ -162,19 +163,19 @@ func fileVersionOf(v memory.FileVersion) fileVersionBody {
 	}
 }
 
-func fileVersionFilter(r *request, p page) db.FileVersionFilter {
+func fileVersionFilter(r *frame.Request, p frame.Page) db.FileVersionFilter {
 	f := db.FileVersionFilter{
-		FileScope: db.FileScope{Owner: r.queryOwner(), AgentID: r.queryID("agent_id")},
-		Path:      r.query.Get("path"), Before: p.before, Limit: p.limit,
+		FileScope: db.FileScope{Owner: r.QueryOwner(), AgentID: r.QueryID("agent_id")},
+		Path:      r.Query.Get("path"), Before: p.Before, Limit: p.Limit,
 	}
-	r.note("query.path", memory.CheckFilePath(f.Path))
+	r.Note("query.path", memory.CheckFilePath(f.Path))
 	return f
 }
 
-func (h memoryToolHandlers) version(ctx context.Context, r *request) (any, error) {
-	id, _ := r.pathID()
-	owner := r.queryOwner()
-	if err := r.err(); err != nil {
+func (h memoryToolHandlers) version(ctx context.Context, r *frame.Request) (any, error) {
+	id, _ := r.PathID()
+	owner := r.QueryOwner()
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	v, err := h.Reader.FileVersion(ctx, owner, id)

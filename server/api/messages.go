@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // messageRequest is a message of a turn, in the shape of a message of OpenAI's
@@ -39,7 +40,9 @@ type MessageExtras struct {
 }
 
 // extras returns the fields that few messages have.
-func (m messageRequest) extras() MessageExtras { return orDefault(m.MessageExtras, MessageExtras{}) }
+func (m messageRequest) extras() MessageExtras {
+	return frame.OrDefault(m.MessageExtras, MessageExtras{})
+}
 
 // isPlain reports whether memory.Message holds the whole message without its Raw.
 func (m messageRequest) isPlain() bool {
@@ -50,7 +53,7 @@ func (m messageRequest) isPlain() bool {
 }
 
 // text returns the words of the message: its content, else its refusal.
-func (m messageRequest) text(path string, c *checks) string {
+func (m messageRequest) text(path string, c *frame.Checks) string {
 	e := m.extras()
 	switch content := m.Content.(type) {
 	case string:
@@ -59,7 +62,7 @@ func (m messageRequest) text(path string, c *checks) string {
 		return cmp.Or(textOfParts(content, path+"content", c), e.Refusal)
 	}
 	if e.Refusal == "" && len(e.ToolCalls) == 0 && e.FunctionCall == nil && e.Audio == nil {
-		c.note(path+"content", "is missing: only a message with tool_calls, function_call, refusal or audio may lack it")
+		c.Note(path+"content", "is missing: only a message with tool_calls, function_call, refusal or audio may lack it")
 	}
 	return e.Refusal
 }
@@ -73,13 +76,13 @@ var partNames = map[string]string{
 var partType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // textOfParts joins the texts of content parts, and names the others: "[image]".
-func textOfParts(parts []any, path string, c *checks) string {
+func textOfParts(parts []any, path string, c *frame.Checks) string {
 	lines := make([]string, len(parts))
 	for i, part := range parts {
 		fields, _ := part.(map[string]any) // openapi.yaml admits nothing else
 		kind, _ := fields["type"].(string)
 		if !partType.MatchString(kind) {
-			c.note(fmt.Sprintf("%s[%d].type", path, i), "is not 1 to 64 letters, digits, dots, dashes and underscores")
+			c.Note(fmt.Sprintf("%s[%d].type", path, i), "is not 1 to 64 letters, digits, dots, dashes and underscores")
 		}
 		switch field := kind; field {
 		case "text", "input_text", "output_text":
@@ -88,7 +91,7 @@ func textOfParts(parts []any, path string, c *checks) string {
 		case "refusal":
 			said, ok := fields[field].(string)
 			if !ok {
-				c.note(fmt.Sprintf("%s[%d].%s", path, i, field), "is missing")
+				c.Note(fmt.Sprintf("%s[%d].%s", path, i, field), "is missing")
 			}
 			lines[i] = said
 		default:
@@ -100,7 +103,7 @@ func textOfParts(parts []any, path string, c *checks) string {
 
 // messagesIn converts and checks the messages of a turn. Those that are not plain
 // keep the JSON of the body.
-func messagesIn(r *request, asked []messageRequest) []memory.Message {
+func messagesIn(r *frame.Request, asked []messageRequest) []memory.Message {
 	var sent struct {
 		Messages []json.RawMessage `json:"messages"`
 	}
@@ -109,28 +112,28 @@ func messagesIn(r *request, asked []messageRequest) []memory.Message {
 	for i, m := range asked {
 		path := fmt.Sprintf("messages[%d].", i)
 		messages[i] = memory.Message{
-			ID: m.ID, Role: m.Role, Content: m.text(path, &r.checks), Name: m.Name, Kind: m.Kind, Tags: m.Tags,
-			Context: m.Context, At: r.time(path+"at", m.At),
+			ID: m.ID, Role: m.Role, Content: m.text(path, &r.Checks), Name: m.Name, Kind: m.Kind, Tags: m.Tags,
+			Context: m.Context, At: r.Time(path+"at", m.At),
 		}
-		r.note(path+"id", memory.CheckID(m.ID, true))
+		r.Note(path+"id", memory.CheckID(m.ID, true))
 		if before, repeated := first[m.ID]; repeated && m.ID != "" {
-			r.note(path+"id", fmt.Sprintf("is the id of messages[%d] too: give each message its own", before))
+			r.Note(path+"id", fmt.Sprintf("is the id of messages[%d] too: give each message its own", before))
 		} else {
 			first[m.ID] = i
 		}
-		r.note(path+"content", memory.CheckMessage(messages[i].Content))
-		r.note(path+"name", memory.CheckID(m.Name, true))
-		r.note(path+"tags", memory.CheckTags(m.Tags))
+		r.Note(path+"content", memory.CheckMessage(messages[i].Content))
+		r.Note(path+"name", memory.CheckID(m.Name, true))
+		r.Note(path+"tags", memory.CheckTags(m.Tags))
 		if m.isPlain() {
 			continue
 		}
 		if sent.Messages == nil {
-			_ = json.Unmarshal(r.body, &sent) // the body was decoded before
+			_ = json.Unmarshal(r.Body, &sent) // the body was decoded before
 		}
 		var raw bytes.Buffer
 		_ = json.Compact(&raw, sent.Messages[i])
 		messages[i].Raw = raw.Bytes()
-		r.note(strings.TrimSuffix(path, "."), memory.CheckRawMessage(messages[i].Raw))
+		r.Note(strings.TrimSuffix(path, "."), memory.CheckRawMessage(messages[i].Raw))
 	}
 	return messages
 }

@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // repeater is a mount that sends its body to a route, as the key that was admitted.
-func repeater(method, path string) Mount {
-	return Mount{Path: "/repeat", Role: memory.RoleRead, Open: func(v1 http.Handler) MountHandler {
+func repeater(method, path string) frame.Mount {
+	return frame.Mount{Path: "/repeat", Role: memory.RoleRead, Open: func(v1 http.Handler) frame.MountHandler {
 		return func(w http.ResponseWriter, r *http.Request) error {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
@@ -42,7 +43,7 @@ func (f *fixture) through(body string, headers ...string) *httptest.ResponseReco
 
 func TestMount_AsksAsTheAdmittedKey(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.Mounts = []Mount{repeater("POST", "/v1/memories")} })
+	f := newFixture(t, func(o *Options) { o.Mounts = []frame.Mount{repeater("POST", "/v1/memories")} })
 	f.issue("other", "other", memory.RoleWrite)
 	write := `{"user_id":"u","content":"Lives in Lisbon."}`
 	for name, c := range map[string]struct {
@@ -71,7 +72,7 @@ func TestMount_AsksAsTheAdmittedKey(t *testing.T) {
 func TestMount_CountsOnceTowardsTheRate(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(o *Options) {
-		o.Mounts = []Mount{repeater("POST", "/v1/recall")}
+		o.Mounts = []frame.Mount{repeater("POST", "/v1/recall")}
 		o.Access.RateLimit, o.Access.RateBurst = 1, 3
 	})
 	for range 3 {
@@ -86,7 +87,7 @@ func TestMount_CountsOnceTowardsTheRate(t *testing.T) {
 
 func TestMount_LimitsTheBody(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.Mounts = []Mount{repeater("POST", "/v1/recall")} })
+	f := newFixture(t, func(o *Options) { o.Mounts = []frame.Mount{repeater("POST", "/v1/recall")} })
 	if w := f.through(strings.Repeat(" ", 1<<20+1), "X-API-Key", "read"); w.Code != 413 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -95,15 +96,15 @@ func TestMount_LimitsTheBody(t *testing.T) {
 func TestMount_WritesErrorsInItsOwnForm(t *testing.T) {
 	t.Parallel()
 	own := repeater("POST", "/v1/recall")
-	own.Open = func(http.Handler) MountHandler {
+	own.Open = func(http.Handler) frame.MountHandler {
 		return func(http.ResponseWriter, *http.Request) error { return memory.Errorf(memory.KindNotFound, "not here") }
 	}
-	own.Fail = func(w http.ResponseWriter, status int, p Problem) {
+	own.Fail = func(w http.ResponseWriter, status int, p frame.Problem) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, "own: "+p.Detail)
 	}
 	f := newFixture(t, func(o *Options) {
-		o.Mounts = []Mount{own}
+		o.Mounts = []frame.Mount{own}
 		o.Access.RateLimit, o.Access.RateBurst = 1, 2
 	})
 	for _, c := range []struct {

@@ -9,13 +9,14 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/assembly"
+	"hippocampus/server/frame"
 )
 
 // Options holds what the API needs: its own settings, then the parts of each
 // feature, which the feature's file declares. Required are the parts, Now and
 // Logger; the zero value of any other field selects the default in its comment.
 type Options struct {
-	Access Access
+	Access frame.Access
 	Wait   time.Duration // how long a write with `wait` waits; 0: 30 s
 	// Origins are those whose pages may call the API in a browser, such as https://chat.example.com; nil: only its own.
 	Origins []string
@@ -24,7 +25,7 @@ type Options struct {
 	// KeepSecrets says that secrets are not cut out of what requests say.
 	KeepSecrets bool
 	Quotas      Quotas
-	Metrics     Metrics
+	Metrics     frame.Metrics
 	Checks      []Check // of /readyz
 	Logger      *zap.Logger
 	Now         func() time.Time
@@ -54,23 +55,23 @@ type Options struct {
 	Jobs           JobParts
 	Keys           KeyKeeper
 	State          StateParts
-	Mounts         []Mount      // of other protocols
-	Documentation  http.Handler // of /docs and below, pages for people, which need no key; nil: they are not served
-	Console        http.Handler // of /console/, which needs no key itself; nil: it is not served
+	Mounts         []frame.Mount // of other protocols
+	Documentation  http.Handler  // of /docs and below, pages for people, which need no key; nil: they are not served
+	Console        http.Handler  // of /console/, which needs no key itself; nil: it is not served
 
-	limits limits // zero: those of every server
+	limits frame.Limits // zero: those of every server
 }
 
 // withDefaults returns the options with every default filled in.
 func (o Options) withDefaults() (Options, error) {
 	o.Wait = cmp.Or(o.Wait, 30*time.Second)
-	o.limits = o.limits.withDefaults()
+	o.limits = o.limits.WithDefaults()
 	o.MaxInflight = cmp.Or(o.MaxInflight, 64)
 	o.Recall.Limit = cmp.Or(o.Recall.Limit, defaultRecall)
 	o.Events.Streams = cmp.Or(o.Events.Streams, 16)
 	o.Events.Heartbeat = cmp.Or(o.Events.Heartbeat, 15*time.Second)
-	if o.Wait >= o.limits.work {
-		return o, fmt.Errorf("the wait timeout %s must be shorter than the request timeout %s", o.Wait, o.limits.work)
+	if o.Wait >= o.limits.Work {
+		return o, fmt.Errorf("the wait timeout %s must be shorter than the request timeout %s", o.Wait, o.limits.Work)
 	}
 	return o, nil
 }

@@ -14,6 +14,7 @@ import (
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 type memoryList struct {
@@ -54,7 +55,7 @@ func TestMemories_ListExaminesAFewAtOnce(t *testing.T) {
 		query := `?user_id=u&filter={"content":{"in":["6","1"]}}&limit=1` + more
 		for cursor := ""; ; {
 			list := fetch[memoryList](f, 200, "GET", "/v1/memories"+query+cursor, "")
-			contents = append(contents, bodiesOf(list.Memories, func(m wire.Memory) string { return m.Content }))
+			contents = append(contents, frame.BodiesOf(list.Memories, func(m wire.Memory) string { return m.Content }))
 			if list.Next == "" {
 				return contents
 			}
@@ -126,7 +127,7 @@ func TestMemories_ListFilters(t *testing.T) {
 	if got := f.contents("?user_id=u"); len(got) != 8 || slices.Contains(got, "forgotten") {
 		t.Errorf("%q", got)
 	}
-	want = db.MemoryFilter{Owner: owner("u"), Statuses: []memory.Status{memory.Active}, Limit: defaultPage}
+	want = db.MemoryFilter{Owner: owner("u"), Statuses: []memory.Status{memory.Active}, Limit: frame.DefaultPage}
 	if diff := cmp.Diff(want, listed.filter); diff != "" {
 		t.Error(diff)
 	}
@@ -173,7 +174,7 @@ func TestPage_CursorsVisitEachRowOnce(t *testing.T) {
 	if len(full.Memories) != 2 || full.Next == "" {
 		t.Fatalf("%+v", full)
 	}
-	if at, ok := parseCursor(full.Next, false); !ok ||
+	if at, ok := frame.ParseCursor(full.Next, false); !ok ||
 		at != (db.Position{At: noon, ID: full.Memories[1].ID}) {
 		t.Errorf("%+v, %v", at, ok)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/facts"
+	"hippocampus/server/frame"
 )
 
 // Handlers check what openapi.yaml states as a pattern. Both accept the same texts.
@@ -44,9 +45,9 @@ func TestPatterns_AgreeWithHandlers(t *testing.T) {
 			return ok
 		}},
 		"Cursor": {parameter("Cursor"), rapid.StringMatching(`[0-9]{0,17}\.0198c0de-0000-7000-8000-00000000000[0-9a-h]`),
-			func(s string) bool { _, ok := parseCursor(s, false); return ok }},
+			func(s string) bool { _, ok := frame.ParseCursor(s, false); return ok }},
 		"NameCursor": {parameter("NameCursor"), rapid.StringMatching(`[0-9]{0,17}\.[A-Za-z0-9_-]{0,9}`),
-			func(s string) bool { _, ok := parseCursor(s, true); return ok }},
+			func(s string) bool { _, ok := frame.ParseCursor(s, true); return ok }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
+	"hippocampus/server/frame"
 )
 
 // failingEmbedder is an embedder whose calls fail.
@@ -52,7 +53,7 @@ func TestProblem_OfEveryKind(t *testing.T) {
 	for _, kind := range memory.Kinds {
 		f.service.Embedder = failingEmbedder{embedder, fmt.Errorf("embedding: %w", memory.Errorf(kind, "the secret"))}
 		w := f.want(statuses[kind], "PATCH", path, `{"content":"c"}`, "X-Request-Id", "r-1")
-		p := parse[Problem](t, w)
+		p := parse[frame.Problem](t, w)
 		if w.Header().Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s: Content-Type %q", kind, w.Header().Get("Content-Type"))
 		}
@@ -80,7 +81,7 @@ func TestProblem_SaysWhyAModelFails(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []memory.Kind{memory.KindBadAnswer, memory.KindUnavailable} {
 		cause := &memory.Error{Kind: kind, Err: errors.New("the secret"), Detail: "the balance is 0"}
-		detail := problemOf(fmt.Errorf("reflecting: %w", memory.Errorf(kind, "asking: %w", cause))).Detail
+		detail := frame.ProblemOf(fmt.Errorf("reflecting: %w", memory.Errorf(kind, "asking: %w", cause))).Detail
 		if !strings.HasSuffix(detail, " The reason: the balance is 0.") || strings.Contains(detail, "the secret") {
 			t.Errorf("%s: %q", kind, detail)
 		}
@@ -91,7 +92,7 @@ func TestProblem_SaysWhyAModelFails(t *testing.T) {
 // without an injected fault.
 func TestProblem_OfHTTPAndChecks(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.limits.body = 100 })
+	f := newFixture(t, func(o *Options) { o.limits.Body = 100 })
 	id := f.peanuts().ID
 	f.accept("u", "c-1", "I moved to Lisbon.")
 	f.want(200, "DELETE", "/v1/memories/"+id, "")
@@ -129,7 +130,7 @@ func TestProblem_OfHTTPAndChecks(t *testing.T) {
 		{415, "unsupported_media_type", "POST", "/v1/recall", aQuery, []string{"Content-Encoding", "gzip"}},
 	} {
 		w := f.want(c.status, c.method, c.path, c.body, c.headers...)
-		if p := parse[Problem](t, w); p.Type != "urn:hippocampus:problem:"+c.kind || p.Detail == "" {
+		if p := parse[frame.Problem](t, w); p.Type != "urn:hippocampus:problem:"+c.kind || p.Detail == "" {
 			t.Errorf("%s %s: %+v", c.method, c.path, p)
 		}
 	}
@@ -140,7 +141,7 @@ func TestProblem_OfHTTPAndChecks(t *testing.T) {
 
 func TestBody_UnknownLengthIsLimited(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.limits.body = 100 })
+	f := newFixture(t, func(o *Options) { o.limits.Body = 100 })
 	r := httptest.NewRequest("POST", "/v1/recall",
 		struct{ *strings.Reader }{strings.NewReader(strings.Repeat(" ", 101) + aQuery)})
 	r.ContentLength = -1

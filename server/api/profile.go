@@ -7,17 +7,18 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 	"hippocampus/recall"
+	"hippocampus/server/frame"
 )
 
 // profileHandlers answers what is known of a user, without a question.
 type profileHandlers struct {
 	RecallParts
-	slots *slots
+	slots *frame.Slots
 	now   func() time.Time
 }
 
-func (h profileHandlers) register(r *routes) {
-	r.add("GET /v1/users/:user_id/profile", memory.RoleRead, h.slots.bound(h.get))
+func (h profileHandlers) register(r *frame.Routes) {
+	r.Add("GET /v1/users/:user_id/profile", memory.RoleRead, h.slots.Bound(h.get))
 }
 
 const defaultProfile = 30 // memories
@@ -35,12 +36,12 @@ type profileItemBody struct {
 	DerivedFrom []wire.Memory  `json:"derived_from"`
 }
 
-func (h profileHandlers) get(ctx context.Context, r *request) (any, error) {
+func (h profileHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
 	q := recall.Query{
-		Owner: r.owner("path.user_id", r.key, r.param("user_id")), AgentID: r.queryID("agent_id"),
-		At: r.queryTime("at"), AsOf: r.queryTime("as_of"), Limit: r.integer("limit", defaultProfile),
+		Owner: r.Owner("path.user_id", r.Key, r.PathValue("user_id")), AgentID: r.QueryID("agent_id"),
+		At: r.QueryTime("at"), AsOf: r.QueryTime("as_of"), Limit: r.QueryInteger("limit", defaultProfile),
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	if q.At.IsZero() {
@@ -50,17 +51,17 @@ func (h profileHandlers) get(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := bodiesOf(standing, func(s recall.Standing) string { return s.Memory.ID })
+	ids := frame.BodiesOf(standing, func(s recall.Standing) string { return s.Memory.ID })
 	sources, err := h.Sources.Sources(ctx, q.Owner, ids)
 	if err != nil {
 		return nil, err
 	}
 	return profileBody{
 		UserID: q.Owner.UserID, At: q.At,
-		Memories: bodiesOf(standing, func(s recall.Standing) profileItemBody {
+		Memories: frame.BodiesOf(standing, func(s recall.Standing) profileItemBody {
 			return profileItemBody{
 				Section: s.Section, Score: s.Score, Memory: wire.MemoryOf(s.Memory),
-				DerivedFrom: notNil(bodiesOf(sources[s.Memory.ID], wire.MemoryOf)),
+				DerivedFrom: frame.NotNil(frame.BodiesOf(sources[s.Memory.ID], wire.MemoryOf)),
 			}
 		}),
 	}, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // publicHandlers serve the routes that need no key.
@@ -21,7 +22,7 @@ type publicHandlers struct {
 // protocolDocuments are the documents of other protocols than this API, by their names.
 type protocolDocuments map[string][]byte
 
-func protocolDocumentsOf(mounts []Mount) protocolDocuments {
+func protocolDocumentsOf(mounts []frame.Mount) protocolDocuments {
 	documents := protocolDocuments{}
 	for _, m := range mounts {
 		if m.Document != nil {
@@ -31,13 +32,13 @@ func protocolDocumentsOf(mounts []Mount) protocolDocuments {
 	return documents
 }
 
-func (h publicHandlers) register(r *routes) {
-	r.add("GET /healthz", "", h.health)
-	r.add("GET /readyz", "", h.ready)
+func (h publicHandlers) register(r *frame.Routes) {
+	r.Add("GET /healthz", "", h.health)
+	r.Add("GET /readyz", "", h.ready)
 	if !h.apart {
-		r.add("GET /metrics", "", h.metrics)
-		r.add("GET /openapi.yaml", "", h.openAPI)
-		r.add("GET /openapi/:name", "", h.protocol)
+		r.Add("GET /metrics", "", h.metrics)
+		r.Add("GET /openapi.yaml", "", h.openAPI)
+		r.Add("GET /openapi/:name", "", h.protocol)
 	}
 }
 
@@ -61,15 +62,15 @@ func documents(scrape http.Handler, protocols protocolDocuments) http.Handler {
 const openAPIMedia = "application/yaml"
 
 // health answers as long as the process runs.
-func (h publicHandlers) health(context.Context, *request) (any, error) {
+func (h publicHandlers) health(context.Context, *frame.Request) (any, error) {
 	return map[string]string{"status": "ok"}, nil
 }
 
 // ready reports the parts. The text of an error goes to the log only, since the route
 // needs no key.
-func (h publicHandlers) ready(ctx context.Context, _ *request) (any, error) {
+func (h publicHandlers) ready(ctx context.Context, _ *frame.Request) (any, error) {
 	status, body := readinessOf(h.readiness.observe(ctx))
-	return withStatus(status, body), nil
+	return frame.WithStatus(status, body), nil
 }
 
 // readinessOf returns the state of the server and its parts as JSON shows it, and the status of /readyz.
@@ -94,17 +95,17 @@ func readinessOf(parts []Part) (status int, body map[string]any) {
 	return status, body
 }
 
-func (h publicHandlers) metrics(_ context.Context, r *request) (any, error) {
+func (h publicHandlers) metrics(_ context.Context, r *frame.Request) (any, error) {
 	h.scrape.ServeHTTP(r.Response(), r.Request())
 	return nil, nil
 }
 
-func (h publicHandlers) openAPI(_ context.Context, r *request) (any, error) {
+func (h publicHandlers) openAPI(_ context.Context, r *frame.Request) (any, error) {
 	return nil, r.Blob(http.StatusOK, openAPIMedia, openAPI)
 }
 
-func (h publicHandlers) protocol(_ context.Context, r *request) (any, error) {
-	document, known := h.documents[r.param("name")]
+func (h publicHandlers) protocol(_ context.Context, r *frame.Request) (any, error) {
+	document, known := h.documents[r.PathValue("name")]
 	if !known {
 		return nil, memory.Errorf(memory.KindNotFound, "there is no such document: %s",
 			strings.Join(slices.Sorted(maps.Keys(h.documents)), ", "))

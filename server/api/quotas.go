@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // Quotas bound what each app keeps; 0: unlimited.
@@ -56,9 +57,9 @@ func newQuotas(q Quotas, now func() time.Time) *quotas {
 }
 
 // bound makes a handler of writes that refuses what exceeds a quota with KindTooFast.
-func (q *quotas) bound(h handler, adds adds) handler {
-	return func(ctx context.Context, r *request) (any, error) {
-		if err := q.admit(ctx, r.key.AppID, r.body, adds); err != nil {
+func (q *quotas) bound(h frame.Handler, adds adds) frame.Handler {
+	return func(ctx context.Context, r *frame.Request) (any, error) {
+		if err := q.admit(ctx, r.Key.AppID, r.Body, adds); err != nil {
 			return nil, err
 		}
 		return h(ctx, r)
@@ -66,9 +67,9 @@ func (q *quotas) bound(h handler, adds adds) handler {
 }
 
 // boundTurns is bound for turns, except for those that the app has already: a client that repeats one gets its answer.
-func (q *quotas) boundTurns(h handler, isStored func(ctx context.Context, r *request) bool) handler {
-	return func(ctx context.Context, r *request) (any, error) {
-		err := q.admit(ctx, r.key.AppID, r.body, memories)
+func (q *quotas) boundTurns(h frame.Handler, isStored func(ctx context.Context, r *frame.Request) bool) frame.Handler {
+	return func(ctx context.Context, r *frame.Request) (any, error) {
+		err := q.admit(ctx, r.Key.AppID, r.Body, memories)
 		if err != nil && !isStored(ctx, r) {
 			return nil, err
 		}

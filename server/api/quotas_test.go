@@ -10,13 +10,14 @@ import (
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 // overQuota requires a 429 that names the quota and its bound.
 func (f *fixture) overQuota(setting string, bound int, method, path, body string) {
 	f.t.Helper()
 	w := f.want(429, method, path, body)
-	p := parse[Problem](f.t, w)
+	p := parse[frame.Problem](f.t, w)
 	if p.Type != "urn:hippocampus:problem:"+string(memory.KindTooFast) || w.Header().Get("Retry-After") != "60" ||
 		!strings.Contains(p.Detail, setting) || !strings.Contains(p.Detail, fmt.Sprintf("is %d ", bound)) {
 		f.t.Errorf("%s %s: %+v %v", method, path, p, w.Header())

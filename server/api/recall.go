@@ -11,6 +11,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 	"hippocampus/recall"
+	"hippocampus/server/frame"
 )
 
 // RecallParts are the parts behind the routes of recall and context.
@@ -43,13 +44,13 @@ type SourceReader interface {
 
 type recallHandlers struct {
 	RecallParts
-	slots *slots
+	slots *frame.Slots
 	now   func() time.Time
 }
 
-func (h recallHandlers) register(r *routes) {
-	r.add("POST /v1/recall", memory.RoleRead, h.slots.bound(withBody(h.recall)))
-	r.add("GET /v1/recalls", memory.RoleRead, h.listRecalls())
+func (h recallHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/recall", memory.RoleRead, h.slots.Bound(frame.WithBody(h.recall)))
+	r.Add("GET /v1/recalls", memory.RoleRead, h.listRecalls())
 }
 
 const defaultRecall = 10 // memories
@@ -91,23 +92,23 @@ type weightsBody struct {
 
 // recallQuery converts a request to a query of the key's app, for limit memories
 // unless the request names a limit. The caller checks the text of the query.
-func recallQuery(r *request, b recallRequest, limit int) recall.Query {
-	r.optionalIDs("", b.AgentID, b.ConversationID)
-	r.note("tags", memory.CheckTags(b.Tags))
+func recallQuery(r *frame.Request, b recallRequest, limit int) recall.Query {
+	r.OptionalIDs("", b.AgentID, b.ConversationID)
+	r.Note("tags", memory.CheckTags(b.Tags))
 	q := recall.Query{
-		Owner: r.bodyOwner(b.UserID), Text: b.Query, Limit: orDefault(b.Limit, limit),
+		Owner: r.BodyOwner(b.UserID), Text: b.Query, Limit: frame.OrDefault(b.Limit, limit),
 		Domains: b.Domains, Types: includedTypes(r, b.Include, b.Types), Tags: b.Tags,
 		AgentID: b.AgentID, ConversationID: b.ConversationID,
-		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: orDefault(b.MinConfidence, 0),
-		At: r.time("at", b.At), Zone: zone(b.At), AsOf: r.time("as_of", b.AsOf), IncludeFormer: b.IncludeFormer,
-		NoTouch: !orDefault(b.Touch, true), NoRoute: !orDefault(b.Route, true), Mode: b.Mode,
-		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.where("filter", b.Filter), Explain: b.Explain,
+		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: frame.OrDefault(b.MinConfidence, 0),
+		At: r.Time("at", b.At), Zone: frame.ZoneOf(b.At), AsOf: r.Time("as_of", b.AsOf), IncludeFormer: b.IncludeFormer,
+		NoTouch: !frame.OrDefault(b.Touch, true), NoRoute: !frame.OrDefault(b.Route, true), Mode: b.Mode,
+		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.Where("filter", b.Filter), Explain: b.Explain,
 	}
-	q.Since, q.Until = r.window("", b.Since, b.Until)
+	q.Since, q.Until = r.Window("", b.Since, b.Until)
 	if b.Weights != nil {
 		q.Weights = (*recall.Weights)(b.Weights)
 		if *b.Weights == (weightsBody{}) {
-			r.note("weights", "are all 0: give one of them some weight")
+			r.Note("weights", "are all 0: give one of them some weight")
 		}
 	}
 	return q
@@ -121,7 +122,7 @@ const (
 
 // includedTypes restricts types, which is empty if the request names no type, to messages or to
 // the other types. Without include, or with both, nothing is excluded.
-func includedTypes(r *request, include []string, types []memory.Type) []memory.Type {
+func includedTypes(r *frame.Request, include []string, types []memory.Type) []memory.Type {
 	messages, facts := slices.Contains(include, includeMessages), slices.Contains(include, includeFacts)
 	if messages == facts {
 		return types
@@ -133,7 +134,7 @@ func includedTypes(r *request, include []string, types []memory.Type) []memory.T
 		return (t == memory.TypeMessage) != messages
 	})
 	if len(kept) == 0 {
-		r.note("include", "excludes all types that are named: leave out one of include and types")
+		r.Note("include", "excludes all types that are named: leave out one of include and types")
 	}
 	return kept
 }
@@ -213,13 +214,13 @@ func fitOf(f recall.Fit) *fitBody {
 
 func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
 	return recallBody{
-		Memories: bodiesOf(a.Memories, recalledOf),
+		Memories: frame.BodiesOf(a.Memories, recalledOf),
 		Route: routeBody{
-			Domains: notNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
+			Domains: frame.NotNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
 			Skipped: a.Skipped,
 		},
 		Asked: a.Asked, When: whenOf(a.When),
-		Fit: fitOf(a.Fit), Degraded: notNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
+		Fit: fitOf(a.Fit), Degraded: frame.NotNil(a.Degraded), At: a.At, TookMS: milliseconds(took),
 		Explanation: explanationOf(a.Explanation),
 	}
 }
@@ -239,7 +240,7 @@ func recalledOf(m recall.Recalled) recalledBody {
 		When: m.When, Routed: m.Routed, Question: m.Question, Message: m.Message, Skill: m.Skill,
 		Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay,
 		Updates: m.Updates, Update: m.Update, Score: m.Score,
-		Sources: notNil(m.Sources), ScoreParts: (*partsBody)(m.Parts),
+		Sources: frame.NotNil(m.Sources), ScoreParts: (*partsBody)(m.Parts),
 	}
 }
 
@@ -250,11 +251,11 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-func (h recallHandlers) recall(ctx context.Context, r *request, body recallRequest) (any, error) {
+func (h recallHandlers) recall(ctx context.Context, r *frame.Request, body recallRequest) (any, error) {
 	start := h.now()
-	r.note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
+	r.Note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
 	query := recallQuery(r, body, h.Limit)
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	recalled, err := h.Recaller.Recall(ctx, query)
@@ -276,10 +277,10 @@ func (h recallHandlers) expand(ctx context.Context, owner memory.Owner, recalled
 	if len(recalled) == 0 {
 		return nil
 	}
-	ids := bodiesOf(recalled, func(m recalledBody) string { return m.ID })
+	ids := frame.BodiesOf(recalled, func(m recalledBody) string { return m.ID })
 	sources, err := h.Sources.Sources(ctx, owner, ids)
 	for i := range recalled {
-		recalled[i].DerivedFrom = bodiesOf(sources[recalled[i].ID], wire.MemoryOf)
+		recalled[i].DerivedFrom = frame.BodiesOf(sources[recalled[i].ID], wire.MemoryOf)
 	}
 	return err
 }

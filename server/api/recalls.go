@@ -6,6 +6,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // RecallLister reads the log of recalls page by page; db.Recalls implements it.
@@ -26,22 +27,22 @@ type loggedRecallBody struct {
 
 func loggedRecallOf(e memory.LoggedRecall) loggedRecallBody {
 	return loggedRecallBody{
-		ID: e.ID, UserID: e.UserID, AgentID: e.AgentID, Query: e.Query, Memories: notNil(e.Memories),
-		Degraded: notNil(e.Degraded), TookMS: milliseconds(e.Took), At: e.At,
+		ID: e.ID, UserID: e.UserID, AgentID: e.AgentID, Query: e.Query, Memories: frame.NotNil(e.Memories),
+		Degraded: frame.NotNil(e.Degraded), TookMS: milliseconds(e.Took), At: e.At,
 	}
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // listRecalls makes the handler of the log of recalls.
-func (h recallHandlers) listRecalls() handler {
-	return list[db.RecallFilter, memory.LoggedRecall, loggedRecallBody]{
-		name: "recalls",
-		filter: func(r *request, p page) db.RecallFilter {
-			return db.RecallFilter{Owner: r.queryOwner(), Before: p.before, Limit: p.limit}
+func (h recallHandlers) listRecalls() frame.Handler {
+	return frame.List[db.RecallFilter, memory.LoggedRecall, loggedRecallBody]{
+		Name: "recalls",
+		Filter: func(r *frame.Request, p frame.Page) db.RecallFilter {
+			return db.RecallFilter{Owner: r.QueryOwner(), Before: p.Before, Limit: p.Limit}
 		},
-		find:     h.Log.ListRecalls,
-		body:     loggedRecallOf,
-		position: func(e memory.LoggedRecall) db.Position { return db.Position{At: e.At, ID: e.ID} },
-	}.handle
+		Find:     h.Log.ListRecalls,
+		Body:     loggedRecallOf,
+		Position: func(e memory.LoggedRecall) db.Position { return db.Position{At: e.At, ID: e.ID} },
+	}.Handle
 }

@@ -8,6 +8,7 @@ import (
 	"hippocampus/internal/wire"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
+	"hippocampus/server/frame"
 )
 
 // Reflector condenses the facts of a user; package reflection implements it.
@@ -19,8 +20,8 @@ type Reflector interface {
 
 type reflectHandlers struct{ reflector Reflector }
 
-func (h reflectHandlers) register(r *routes) {
-	r.add("POST /v1/reflect", memory.RoleWrite, withBody(h.reflect))
+func (h reflectHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/reflect", memory.RoleWrite, frame.WithBody(h.reflect))
 }
 
 type reflectRequest struct {
@@ -35,7 +36,7 @@ func (b reflectRequest) rule(set reflection.Rule) reflection.Rule {
 	if b.Force {
 		return reflection.Always
 	}
-	set.Importance = orDefault(b.Threshold, set.Importance)
+	set.Importance = frame.OrDefault(b.Threshold, set.Importance)
 	if b.CooldownSeconds != nil {
 		set.Cooldown = time.Duration(*b.CooldownSeconds) * time.Second
 	}
@@ -51,18 +52,18 @@ type reflectBody struct {
 	LeftOut  []string      `json:"left_out,omitempty"`
 }
 
-func (h reflectHandlers) reflect(ctx context.Context, r *request, body reflectRequest) (any, error) {
-	owner := r.bodyOwner(body.UserID)
+func (h reflectHandlers) reflect(ctx context.Context, r *frame.Request, body reflectRequest) (any, error) {
+	owner := r.BodyOwner(body.UserID)
 	if body.Force && (body.Threshold != nil || body.CooldownSeconds != nil) {
-		r.note("force", "is given with threshold or cooldown_seconds, which it ignores: give one of them")
+		r.Note("force", "is given with threshold or cooldown_seconds, which it ignores: give one of them")
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	result, err := h.reflector.Reflect(ctx, owner, body.rule(h.reflector.Rule()))
 	return reflectBody{
 		At: result.At, Facts: result.Facts, Skipped: result.Skipped,
-		Insights: bodiesOf(result.Insights, wire.MemoryOf), Retired: notNil(result.Retired),
+		Insights: frame.BodiesOf(result.Insights, wire.MemoryOf), Retired: frame.NotNil(result.Retired),
 		LeftOut: result.LeftOut,
 	}, err
 }
@@ -74,8 +75,8 @@ type Compressor interface {
 
 type compressHandlers struct{ compressor Compressor }
 
-func (h compressHandlers) register(r *routes) {
-	r.add("POST /v1/compress", memory.RoleWrite, withBody(h.compress))
+func (h compressHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/compress", memory.RoleWrite, frame.WithBody(h.compress))
 }
 
 type compressRequest struct {
@@ -98,16 +99,16 @@ type groupBody struct {
 	LeftOut   []string      `json:"left_out,omitempty"`
 }
 
-func (h compressHandlers) compress(ctx context.Context, r *request, body compressRequest) (any, error) {
-	owner := r.bodyOwner(body.UserID)
-	if err := r.err(); err != nil {
+func (h compressHandlers) compress(ctx context.Context, r *frame.Request, body compressRequest) (any, error) {
+	owner := r.BodyOwner(body.UserID)
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	result, err := h.compressor.Compress(ctx, owner, body.DryRun)
 	groups := make([]groupBody, len(result.Groups))
 	for i, g := range result.Groups {
 		groups[i] = groupBody{
-			Memories: g.Memories, Summaries: bodiesOf(g.Summaries, wire.MemoryOf), Refused: g.Refused, LeftOut: g.LeftOut,
+			Memories: g.Memories, Summaries: frame.BodiesOf(g.Summaries, wire.MemoryOf), Refused: g.Refused, LeftOut: g.LeftOut,
 		}
 	}
 	return compressBody{

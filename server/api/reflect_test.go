@@ -10,6 +10,7 @@ import (
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 const goodReflection = `{"insights":[{"insight":"The user swims several times a week.","sources":[1,2]}],` +
@@ -131,7 +132,7 @@ func TestReflect_ChecksRequests(t *testing.T) {
 	f.want(403, "POST", "/v1/reflect", `{"user_id":"u"}`, "Authorization", "Bearer read")
 	f.want(403, "POST", fmt.Sprintf("/v1/memories/%s/undo", someID), "", "Authorization", "Bearer read")
 	f.chat.Answers(`{"insights":[{"insight":"The user swims.","sources":[4]}],"retire":[4]}`)
-	p := parse[Problem](t, f.want(502, "POST", "/v1/reflect", `{"user_id":"u","force":true}`))
+	p := parse[frame.Problem](t, f.want(502, "POST", "/v1/reflect", `{"user_id":"u","force":true}`))
 	if !strings.Contains(p.Detail, "The reason: the model's answer cannot be used: ") {
 		t.Errorf("the detail is %q", p.Detail)
 	}

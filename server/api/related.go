@@ -7,6 +7,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 	"hippocampus/recall/related"
+	"hippocampus/server/frame"
 )
 
 // Relater relates memories and finds related ones; recall/related implements it.
@@ -20,13 +21,13 @@ type Relater interface {
 
 type relatedHandlers struct {
 	relater Relater
-	slots   *slots
+	slots   *frame.Slots
 }
 
-func (h relatedHandlers) register(r *routes) {
-	r.add("POST /v1/memories/:id/relations", memory.RoleWrite, withBody(h.relate))
-	r.add("DELETE /v1/memories/:id/relations", memory.RoleWrite, h.unrelate)
-	r.add("GET /v1/memories/:id/related", memory.RoleRead, h.slots.bound(h.find)) // it searches like a recall
+func (h relatedHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/memories/:id/relations", memory.RoleWrite, frame.WithBody(h.relate))
+	r.Add("DELETE /v1/memories/:id/relations", memory.RoleWrite, h.unrelate)
+	r.Add("GET /v1/memories/:id/related", memory.RoleRead, h.slots.Bound(h.find)) // it searches like a recall
 }
 
 const defaultRelated = 10 // memories
@@ -36,33 +37,33 @@ type relationRequest struct {
 	Kind memory.RelationKind `json:"kind"`
 }
 
-func (h relatedHandlers) relate(ctx context.Context, r *request, body relationRequest) (any, error) {
-	id, err := r.memoryID()
+func (h relatedHandlers) relate(ctx context.Context, r *frame.Request, body relationRequest) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
 	if !memory.IsID(body.To) {
-		r.note("to", "is not the id of a memory")
+		r.Note("to", "is not the id of a memory")
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	relation := memory.Relation{From: id, Kind: body.Kind, To: body.To}
-	relation, fresh, err := h.relater.Relate(ctx, r.key.AppID, relation)
+	relation, fresh, err := h.relater.Relate(ctx, r.Key.AppID, relation)
 	status := http.StatusOK
 	if fresh {
 		status = http.StatusCreated
 	}
-	return withStatus(status, wire.RelationOf(relation)), err
+	return frame.WithStatus(status, wire.RelationOf(relation)), err
 }
 
-func (h relatedHandlers) unrelate(ctx context.Context, r *request) (any, error) {
-	id, err := r.memoryID()
+func (h relatedHandlers) unrelate(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
-	relation, err := h.relater.Unrelate(ctx, r.key.AppID, memory.Relation{
-		From: id, Kind: memory.RelationKind(r.query.Get("kind")), To: r.query.Get("to"),
+	relation, err := h.relater.Unrelate(ctx, r.Key.AppID, memory.Relation{
+		From: id, Kind: memory.RelationKind(r.Query.Get("kind")), To: r.Query.Get("to"),
 	})
 	return wire.RelationOf(relation), err
 }
@@ -91,25 +92,25 @@ func reasonOf(r related.Reason) reasonBody {
 	return body
 }
 
-func (h relatedHandlers) find(ctx context.Context, r *request) (any, error) {
-	id, err := r.memoryID()
+func (h relatedHandlers) find(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
-	agentID, limit := r.queryID("agent_id"), defaultRelated
-	if r.query.Has("limit") {
-		limit = r.limit()
+	agentID, limit := r.QueryID("agent_id"), defaultRelated
+	if r.Query.Has("limit") {
+		limit = r.Limit()
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	found, err := h.relater.Find(ctx, r.key.AppID, id, agentID, limit)
+	found, err := h.relater.Find(ctx, r.Key.AppID, id, agentID, limit)
 	body := struct {
 		Memories []relatedBody `json:"memories"`
 		Degraded []string      `json:"degraded"`
-	}{[]relatedBody{}, notNil(found.Degraded)}
+	}{[]relatedBody{}, frame.NotNil(found.Degraded)}
 	for _, f := range found.Memories {
-		body.Memories = append(body.Memories, relatedBody{wire.MemoryOf(f.Memory), f.Score, bodiesOf(f.Reasons, reasonOf)})
+		body.Memories = append(body.Memories, relatedBody{wire.MemoryOf(f.Memory), f.Score, frame.BodiesOf(f.Reasons, reasonOf)})
 	}
 	return body, err
 }

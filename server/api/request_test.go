@@ -16,6 +16,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/labstack/echo/v4"
+
+	"hippocampus/server/frame"
 )
 
 const (
@@ -65,8 +67,8 @@ func (f *fixture) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
 	f.t.Helper()
 	c := f.router.NewContext(r, nil)
 	f.router.Router().Find(r.Method, echo.GetPath(r), c)
-	path := contractPath(c.Path())
-	item := f.contract.doc.Paths.Value(path)
+	path := frame.ContractPath(c.Path())
+	item := f.contract.Doc.Paths.Value(path)
 	if item == nil || item.GetOperation(r.Method) == nil {
 		return // unknown route: the answer is a problem
 	}
@@ -74,7 +76,7 @@ func (f *fixture) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
 	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{
 			Request: r,
-			Route: &routers.Route{Spec: f.contract.doc, Path: path, PathItem: item, Method: r.Method,
+			Route: &routers.Route{Spec: f.contract.Doc, Path: path, PathItem: item, Method: r.Method,
 				Operation: item.GetOperation(r.Method)},
 		},
 		Status: w.Code, Header: w.Header(), Body: io.NopCloser(strings.NewReader(w.Body.String())),
@@ -109,7 +111,7 @@ func (f *fixture) wantPaths(method, target, body string, paths ...string) {
 	f.t.Helper()
 	w := f.want(http.StatusBadRequest, method, target, body)
 	got := map[string]bool{}
-	for _, e := range parse[Problem](f.t, w).Errors {
+	for _, e := range parse[frame.Problem](f.t, w).Errors {
 		got[e.Path] = true
 		if e.Message == "" {
 			f.t.Errorf("%s has no message", e.Path)

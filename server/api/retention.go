@@ -6,6 +6,7 @@ import (
 
 	"hippocampus/forgetting"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // outlookBody is how the retention of a memory goes on.
@@ -30,18 +31,18 @@ type pointBody struct {
 func courseOf(c forgetting.Course) courseBody {
 	return courseBody{
 		FadesAt: memory.Instant(c.FadesAt),
-		Points: bodiesOf(c.Points, func(p forgetting.Point) pointBody {
+		Points: frame.BodiesOf(c.Points, func(p forgetting.Point) pointBody {
 			return pointBody{At: memory.Instant(p.At), Retention: p.Retention}
 		}),
 	}
 }
 
-func (h forgetHandlers) outlook(ctx context.Context, r *request) (any, error) {
-	id, err := r.memoryID()
+func (h forgetHandlers) outlook(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.MemoryID()
 	if err != nil {
 		return nil, err
 	}
-	m, err := h.memories.Memory(ctx, r.key.AppID, id)
+	m, err := h.memories.Memory(ctx, r.Key.AppID, id)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Package api is the HTTP interface of the server:
 //
-//	request -> id, log, metrics -> key -> role -> rate -> openapi.yaml -> user of the key and field checks
+//	request -> server/frame: key, role, rate, openapi.yaml, user of the key -> field checks
 //	        -> handler -> ingest | recall | database -> JSON
 //	any error -> one table by memory.Kind -> RFC 9457 problem document
 //
@@ -14,19 +14,20 @@ import (
 	"net/http"
 
 	"hippocampus/assembly"
+	"hippocampus/server/frame"
 )
 
 // Server answers the requests of the API. It is an http.Handler, safe for
 // concurrent use, and owns nothing that needs closing.
 type Server struct {
-	frame     *frameServer
+	frame     *frame.Server
 	readiness *readiness
 	streams   *streams     // of events
 	documents http.Handler // see Documents
 }
 
 // feature is a group of routes with their handlers.
-type feature interface{ register(r *routes) }
+type feature interface{ register(r *frame.Routes) }
 
 // bounds are those of the API's handlers that refuse requests, by their settings.
 var bounds = []string{
@@ -44,7 +45,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := newFrame(frameOptions{
+	base, err := frame.New(frame.Options{
 		Contract: contract, Access: o.Access, Limits: o.limits, Origins: o.Origins, KeepSecrets: o.KeepSecrets,
 		Metrics: o.Metrics, Bounds: bounds, Logger: o.Logger, Now: o.Now,
 		Confine: owners{o.Memories.Reader, o.Turns.Ingester}.confinementOf, Instead: insteadOf,
@@ -56,26 +57,26 @@ func New(o Options) (*Server, error) {
 		frame: base, readiness: newReadiness(o.Checks, o.Now, o.Logger), streams: newStreams(o.Events.Streams),
 		documents: documents(base.Scrape(), protocolDocumentsOf(o.Mounts)),
 	}
-	routes := &routes{limits: o.limits}
+	routes := &frame.Routes{Limits: o.limits}
 	for _, f := range s.features(o, contract) {
 		f.register(routes)
 	}
-	if err := base.addRoutes(routes); err != nil {
+	if err := base.AddRoutes(routes); err != nil {
 		return nil, err
 	}
 	for _, m := range o.Mounts {
-		if err := base.addMount(m); err != nil {
+		if err := base.AddMount(m); err != nil {
 			return nil, err
 		}
 	}
-	base.addPages(o.Documentation, o.Console)
+	base.AddPages(o.Documentation, o.Console)
 	return s, nil
 }
 
 // features wires the handlers of each feature to their parts.
-func (s *Server) features(o Options, contract *contract) []feature {
-	now, waiter := o.Now, newWaiter(o.Wait, s.frame.Draining())
-	slots := newSlots(o.MaxInflight)
+func (s *Server) features(o Options, contract *frame.Contract) []feature {
+	now, waiter := o.Now, frame.NewWaiter(o.Wait, s.frame.Draining())
+	slots := frame.NewSlots(o.MaxInflight)
 	quotas := newQuotas(o.Quotas, now)
 	return []feature{
 		turnHandlers{o.Turns, waiter, quotas},
@@ -104,11 +105,11 @@ func (s *Server) features(o Options, contract *contract) []feature {
 		userHandlers{o.Users, o.Zones},
 		statsHandlers{o.Stats, newRetention(o.Stats.Retention, now)},
 		exchangeHandlers{
-			exchanger: o.Exchange, quotas: quotas, line: contract.schema("ExportLine"), stall: o.limits.stream,
-			countRefused: s.frame.countRefused, log: o.Logger,
+			exchanger: o.Exchange, quotas: quotas, line: contract.Schema("ExportLine"), stall: o.limits.Stream,
+			countRefused: s.frame.CountRefused, log: o.Logger,
 		},
 		eventHandlers{
-			EventParts: o.Events, streams: s.streams, stall: o.limits.stream, draining: s.frame.Draining(),
+			EventParts: o.Events, streams: s.streams, stall: o.limits.Stream, draining: s.frame.Draining(),
 		},
 		webhookHandlers{o.Webhooks, quotas},
 		jobHandlers{o.Jobs},

@@ -8,6 +8,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/knowledge/skills"
+	"hippocampus/server/frame"
 )
 
 // SkillParts are the parts behind the routes of skills.
@@ -31,17 +32,17 @@ type SkillReader interface {
 
 type skillHandlers struct{ SkillParts }
 
-func (h skillHandlers) register(r *routes) {
-	r.add("GET /v1/skills", memory.RoleRead, list[db.SkillFilter, memory.Skill, skillBody]{
-		name:     "skills",
-		named:    true,
-		filter:   skillFilter,
-		find:     h.Reader.ListSkills,
-		body:     func(s memory.Skill) skillBody { return skillBody(s) },
-		position: func(s memory.Skill) db.Position { return namePosition(s.Name) },
-	}.handle)
-	r.add("GET /v1/skills/:name", memory.RoleRead, h.get)
-	r.add("POST /v1/skills/:name/outcomes", memory.RoleWrite, withBody(h.postOutcome))
+func (h skillHandlers) register(r *frame.Routes) {
+	r.Add("GET /v1/skills", memory.RoleRead, frame.List[db.SkillFilter, memory.Skill, skillBody]{
+		Name:     "skills",
+		Named:    true,
+		Filter:   skillFilter,
+		Find:     h.Reader.ListSkills,
+		Body:     func(s memory.Skill) skillBody { return skillBody(s) },
+		Position: func(s memory.Skill) db.Position { return frame.NamePosition(s.Name) },
+	}.Handle)
+	r.Add("GET /v1/skills/:name", memory.RoleRead, h.get)
+	r.Add("POST /v1/skills/:name/outcomes", memory.RoleWrite, frame.WithBody(h.postOutcome))
 }
 
 type workflowBody struct {
@@ -83,15 +84,15 @@ type outcomeRequest struct {
 	ID       string `json:"id"`
 }
 
-func (h skillHandlers) postOutcome(ctx context.Context, r *request, body outcomeRequest) (any, error) {
-	owner := r.bodyOwner(body.UserID)
+func (h skillHandlers) postOutcome(ctx context.Context, r *frame.Request, body outcomeRequest) (any, error) {
+	owner := r.BodyOwner(body.UserID)
 	outcome := skills.Outcome{
-		ID: body.ID, AgentID: body.AgentID, Skill: r.param("name"), Workflow: body.Workflow,
-		Success: body.Success, Note: body.Note, At: r.time("at", body.At),
+		ID: body.ID, AgentID: body.AgentID, Skill: r.PathValue("name"), Workflow: body.Workflow,
+		Success: body.Success, Note: body.Note, At: r.Time("at", body.At),
 	}
-	r.note("path.name", skills.CheckName(outcome.Skill))
-	r.noteAll(skills.Check(outcome))
-	if err := r.err(); err != nil {
+	r.Note("path.name", skills.CheckName(outcome.Skill))
+	r.NoteAll(skills.Check(outcome))
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	result, err := h.Recorder.Record(ctx, owner, outcome, "api")
@@ -99,21 +100,21 @@ func (h skillHandlers) postOutcome(ctx context.Context, r *request, body outcome
 		Skill    string       `json:"skill"`
 		Workflow workflowBody `json:"workflow"`
 		Counted  bool         `json:"counted"`
-		altered
-	}{Skill: outcome.Skill, Workflow: workflowOf(result.Workflow), Counted: result.Counted, altered: r.altered}, err
+		frame.Altered
+	}{Skill: outcome.Skill, Workflow: workflowOf(result.Workflow), Counted: result.Counted, Altered: r.Altered}, err
 }
 
 // skillFilter reads whose skills a request asks for.
-func skillFilter(r *request, p page) db.SkillFilter {
-	agentID := r.queryID("agent_id")
-	return db.SkillFilter{Owner: r.queryOwner(), AgentID: agentID, After: p.after(), Limit: p.limit}
+func skillFilter(r *frame.Request, p frame.Page) db.SkillFilter {
+	agentID := r.QueryID("agent_id")
+	return db.SkillFilter{Owner: r.QueryOwner(), AgentID: agentID, After: p.After(), Limit: p.Limit}
 }
 
-func (h skillHandlers) get(ctx context.Context, r *request) (any, error) {
-	name := r.param("name")
-	r.note("path.name", skills.CheckName(name))
-	filter := skillFilter(r, page{limit: memory.MaxWorkflows}) // of all workflows
-	if err := r.err(); err != nil {
+func (h skillHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
+	name := r.PathValue("name")
+	r.Note("path.name", skills.CheckName(name))
+	filter := skillFilter(r, frame.Page{Limit: memory.MaxWorkflows}) // of all workflows
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	found, err := h.Reader.Workflows(ctx, filter, name)
@@ -126,7 +127,7 @@ func (h skillHandlers) get(ctx context.Context, r *request) (any, error) {
 	body := struct {
 		skillBody
 		Best []workflowBody `json:"best"`
-	}{skillBody{Name: name, Workflows: len(found)}, bodiesOf(found, workflowOf)}
+	}{skillBody{Name: name, Workflows: len(found)}, frame.BodiesOf(found, workflowOf)}
 	for _, w := range found {
 		body.Successes += w.Successes
 		body.Failures += w.Failures

@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // StateParts are the parts behind the route of the server's state.
@@ -37,8 +38,8 @@ type stateHandlers struct {
 	now       func() time.Time
 }
 
-func (h stateHandlers) register(r *routes) {
-	r.addServerWide("GET /v1/admin/state", memory.RoleAdmin, h.state)
+func (h stateHandlers) register(r *frame.Routes) {
+	r.AddServerWide("GET /v1/admin/state", memory.RoleAdmin, h.state)
 }
 
 type stateBody struct {
@@ -61,7 +62,7 @@ type upcomingBody struct {
 	NextAt time.Time `json:"next_at"`
 }
 
-func (h stateHandlers) state(ctx context.Context, _ *request) (any, error) {
+func (h stateHandlers) state(ctx context.Context, _ *frame.Request) (any, error) {
 	_, ready := readinessOf(h.readiness.observe(ctx))
 	body := stateBody{Readiness: ready, TurnsLagMS: h.Lag().Milliseconds(), Schedule: []upcomingBody{}}
 	if waiting, err := h.Backlog(ctx); err == nil {

@@ -10,6 +10,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/forgetting"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // StatsParts are the parts behind the route of statistics.
@@ -36,7 +37,7 @@ type statsHandlers struct {
 	retention *retention
 }
 
-func (h statsHandlers) register(r *routes) { r.add("GET /v1/stats", memory.RoleRead, h.stats) }
+func (h statsHandlers) register(r *frame.Routes) { r.Add("GET /v1/stats", memory.RoleRead, h.stats) }
 
 // statsBody counts the rows of an app; kinds without rows are omitted.
 type statsBody struct {
@@ -79,9 +80,9 @@ type PromptCounts struct {
 	Seconds      float64 `json:"seconds"`
 }
 
-func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
-	userID := r.queryID("user_id")
-	if err := r.err(); err != nil {
+func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error) {
+	userID := r.QueryID("user_id")
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	var n db.Stats
@@ -89,16 +90,16 @@ func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
 	var user *userStatsBody
 	group, ctx := errgroup.WithContext(ctx) // each of them reads many rows
 	group.Go(func() (err error) {
-		n, err = h.Counter.Stats(ctx, r.key.AppID)
+		n, err = h.Counter.Stats(ctx, r.Key.AppID)
 		return err
 	})
 	group.Go(func() (err error) {
-		all, err = h.retention.of(ctx, r.key.AppID)
+		all, err = h.retention.of(ctx, r.Key.AppID)
 		return err
 	})
 	if userID != "" {
 		group.Go(func() error {
-			d, err := h.Retention.UserDistribution(ctx, memory.Owner{AppID: r.key.AppID, UserID: userID})
+			d, err := h.Retention.UserDistribution(ctx, memory.Owner{AppID: r.Key.AppID, UserID: userID})
 			user = &userStatsBody{UserID: userID, Retention: retentionOf(d, h.retention.now())}
 			return err
 		})
@@ -107,7 +108,7 @@ func (h statsHandlers) stats(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	body := statsBody{
-		AppID: r.key.AppID, Users: n.Users,
+		AppID: r.Key.AppID, Users: n.Users,
 		Memories: mapNotNil(n.Memories), Domains: mapNotNil(n.Domains), Types: mapNotNil(n.Types),
 		Turns: mapNotNil(n.Turns), Candidates: mapNotNil(n.Candidates), Vectors: mapNotNil(n.Vectors),
 		Retention: all, User: user,

@@ -9,6 +9,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // TurnParts are the parts behind the routes of turns.
@@ -42,22 +43,22 @@ type TurnLister interface {
 
 type turnHandlers struct {
 	TurnParts
-	waiter waiter
+	waiter frame.Waiter
 	quotas *quotas
 }
 
-func (h turnHandlers) register(r *routes) {
-	r.add("POST /v1/turns", memory.RoleWrite, h.quotas.boundTurns(withBody(h.post), h.isStored))
-	r.add("GET /v1/turns", memory.RoleRead, list[db.TurnFilter, memory.Turn, turnBody]{
-		name:     "turns",
-		filter:   turnFilter,
-		find:     h.Lister.ListTurns,
-		body:     turnOf,
-		position: func(t memory.Turn) db.Position { return db.Position{At: t.AcceptedAt, ID: t.ID} },
-	}.handle)
-	r.add("GET /v1/turns/:id", memory.RoleRead, h.get)
-	r.add("DELETE /v1/turns/:id", memory.RoleWrite, h.withdraw)
-	r.add("POST /v1/turns/:id/replay", memory.RoleWrite, h.replay)
+func (h turnHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/turns", memory.RoleWrite, h.quotas.boundTurns(frame.WithBody(h.post), h.isStored))
+	r.Add("GET /v1/turns", memory.RoleRead, frame.List[db.TurnFilter, memory.Turn, turnBody]{
+		Name:     "turns",
+		Filter:   turnFilter,
+		Find:     h.Lister.ListTurns,
+		Body:     turnOf,
+		Position: func(t memory.Turn) db.Position { return db.Position{At: t.AcceptedAt, ID: t.ID} },
+	}.Handle)
+	r.Add("GET /v1/turns/:id", memory.RoleRead, h.get)
+	r.Add("DELETE /v1/turns/:id", memory.RoleWrite, h.withdraw)
+	r.Add("POST /v1/turns/:id/replay", memory.RoleWrite, h.replay)
 }
 
 type turnRequest struct {
@@ -89,7 +90,7 @@ type turnBody struct {
 	WithdrawnAt    time.Time         `json:"withdrawn_at,omitzero"`
 	Repeated       bool              `json:"repeated,omitempty"`
 	RepeatedCount  int               `json:"repeated_messages,omitempty"`
-	altered
+	frame.Altered
 	Metadata   json.RawMessage   `json:"metadata,omitempty"`
 	Messages   []memory.Message  `json:"messages,omitempty"`
 	Withheld   []withheldBody    `json:"withheld,omitempty"`
@@ -131,21 +132,21 @@ type withheldBody struct {
 
 func outcomeOf(o ingest.Outcome) turnBody {
 	body := turnOf(o.Turn)
-	body.Candidates = bodiesOf(o.Candidates, candidateOf)
+	body.Candidates = frame.BodiesOf(o.Candidates, candidateOf)
 	return body
 }
 
-func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (any, error) {
+func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnRequest) (any, error) {
 	turn := memory.Turn{
-		Owner: r.bodyOwner(body.UserID), ClientID: body.ID,
+		Owner: r.BodyOwner(body.UserID), ClientID: body.ID,
 		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: messagesIn(r, body.Messages),
-		Metadata: r.metadata("metadata", body.Metadata), At: r.time("at", body.At), Replaces: body.Replaces,
+		Metadata: r.Metadata("metadata", body.Metadata), At: r.Time("at", body.At), Replaces: body.Replaces,
 		Offset: offsetOf(body),
 	}
-	r.note("id", memory.CheckID(body.ID, true))
-	r.note("replaces", memory.CheckID(body.Replaces, true))
-	r.optionalIDs("", body.AgentID, body.ConversationID)
-	if err := r.err(); err != nil {
+	r.Note("id", memory.CheckID(body.ID, true))
+	r.Note("replaces", memory.CheckID(body.Replaces, true))
+	r.OptionalIDs("", body.AgentID, body.ConversationID)
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	stored, fresh, err := h.Ingester.Accept(ctx, turn)
@@ -160,9 +161,9 @@ func (h turnHandlers) post(ctx context.Context, r *request, body turnRequest) (a
 		return nil, err
 	}
 	accepted.Repeated, accepted.RepeatedCount = !fresh, stored.Repeated
-	accepted.altered = r.altered
+	accepted.Altered = r.Altered
 	if accepted.Status == memory.TurnAccepted {
-		return withStatus(http.StatusAccepted, accepted), nil
+		return frame.WithStatus(http.StatusAccepted, accepted), nil
 	}
 	return accepted, nil
 }
@@ -177,14 +178,14 @@ func offsetOf(body turnRequest) string {
 }
 
 // isStored reports whether the app has a turn with the client id of the body.
-func (h turnHandlers) isStored(ctx context.Context, r *request) bool {
+func (h turnHandlers) isStored(ctx context.Context, r *frame.Request) bool {
 	var body struct {
 		ID string `json:"id"`
 	}
-	if json.Unmarshal(r.body, &body) != nil || body.ID == "" {
+	if json.Unmarshal(r.Body, &body) != nil || body.ID == "" {
 		return false
 	}
-	outcome, err := h.Ingester.Outcome(ctx, r.key.AppID, body.ID)
+	outcome, err := h.Ingester.Outcome(ctx, r.Key.AppID, body.ID)
 	return err == nil && outcome.Turn.ClientID == body.ID
 }
 
@@ -198,7 +199,7 @@ func (h turnHandlers) follow(ctx context.Context, stored memory.Turn, wait bool)
 	case !wait:
 		return turnOf(stored), nil
 	}
-	waiting, cancel := h.waiter.context(ctx)
+	waiting, cancel := h.waiter.Context(ctx)
 	defer cancel()
 	outcome, err := h.Ingester.Await(waiting, stored.AppID, stored.ID)
 	switch {
@@ -212,20 +213,20 @@ func (h turnHandlers) follow(ctx context.Context, stored memory.Turn, wait bool)
 	return outcomeOf(outcome), nil
 }
 
-func (h turnHandlers) get(ctx context.Context, r *request) (any, error) {
+func (h turnHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
 	outcome, err := h.outcome(ctx, r)
 	body := turnWithMessages(outcome.Turn)
-	body.Candidates = bodiesOf(outcome.Candidates, candidateOf)
+	body.Candidates = frame.BodiesOf(outcome.Candidates, candidateOf)
 	return body, err
 }
 
 // outcome finds the turn that the path names by its id or client id.
-func (h turnHandlers) outcome(ctx context.Context, r *request) (ingest.Outcome, error) {
-	ref, err := r.pathID()
+func (h turnHandlers) outcome(ctx context.Context, r *frame.Request) (ingest.Outcome, error) {
+	ref, err := r.PathID()
 	if err != nil {
 		return ingest.Outcome{}, err
 	}
-	return h.Ingester.Outcome(ctx, r.key.AppID, ref)
+	return h.Ingester.Outcome(ctx, r.Key.AppID, ref)
 }
 
 // withdrawnBody is a turn that was taken back, and what that did.
@@ -236,30 +237,30 @@ type withdrawnBody struct {
 	Events  []eventEffectBody `json:"events"`
 }
 
-func (h turnHandlers) withdraw(ctx context.Context, r *request) (any, error) {
-	ref, err := r.pathID()
+func (h turnHandlers) withdraw(ctx context.Context, r *frame.Request) (any, error) {
+	ref, err := r.PathID()
 	if err != nil {
 		return nil, err
 	}
-	done, err := h.Ingester.Withdraw(ctx, r.key.AppID, ref)
+	done, err := h.Ingester.Withdraw(ctx, r.Key.AppID, ref)
 	return withdrawnBody{
-		turnBody: turnOf(done.Turn), Effects: bodiesOf(done.Effects, effectOf), Facts: bodiesOf(done.Facts, factEffectOf),
-		Events: bodiesOf(done.Log, eventEffectOf),
+		turnBody: turnOf(done.Turn), Effects: frame.BodiesOf(done.Effects, effectOf), Facts: frame.BodiesOf(done.Facts, factEffectOf),
+		Events: frame.BodiesOf(done.Log, eventEffectOf),
 	}, err
 }
 
-func (h turnHandlers) replay(ctx context.Context, r *request) (any, error) {
+func (h turnHandlers) replay(ctx context.Context, r *frame.Request) (any, error) {
 	outcome, err := h.outcome(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	turn, err := h.Ingester.Replay(ctx, r.key.AppID, outcome.Turn.ID)
-	return withStatus(http.StatusAccepted, turnOf(turn)), err
+	turn, err := h.Ingester.Replay(ctx, r.Key.AppID, outcome.Turn.ID)
+	return frame.WithStatus(http.StatusAccepted, turnOf(turn)), err
 }
 
-func turnFilter(r *request, p page) db.TurnFilter {
+func turnFilter(r *frame.Request, p frame.Page) db.TurnFilter {
 	return db.TurnFilter{
-		AppID: r.key.AppID, UserID: r.queryID("user_id"),
-		Status: memory.TurnStatus(r.query.Get("status")), Before: p.before, Limit: p.limit,
+		AppID: r.Key.AppID, UserID: r.QueryID("user_id"),
+		Status: memory.TurnStatus(r.Query.Get("status")), Before: p.Before, Limit: p.Limit,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
+	"hippocampus/server/frame"
 )
 
 func TestTurns_PostAccepts(t *testing.T) {
@@ -173,7 +174,7 @@ func TestTurns_ListFilters(t *testing.T) {
 		filter db.TurnFilter
 		want   []string
 	}{
-		"": {db.TurnFilter{AppID: "app", Limit: defaultPage},
+		"": {db.TurnFilter{AppID: "app", Limit: frame.DefaultPage},
 			[]string{other.ID, two.ID, one.ID}},
 		"?status=failed&user_id=u%201&limit=500": {db.TurnFilter{AppID: "app", UserID: "u 1", Status: memory.TurnFailed,
 			Limit: 500}, []string{one.ID}},

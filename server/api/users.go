@@ -6,6 +6,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // UserLister lists the users of an app; db.Counts implements it.
@@ -35,19 +36,19 @@ type userBody struct {
 	LastTurn time.Time `json:"last_turn_at,omitzero"`
 }
 
-func (h userHandlers) register(r *routes) {
-	r.add("GET /v1/users", memory.RoleRead, list[db.UserFilter, db.UserCount, userBody]{
-		name:  "users",
-		named: true,
-		filter: func(r *request, p page) db.UserFilter {
-			return db.UserFilter{AppID: r.key.AppID, Prefix: r.queryID("prefix"), After: p.after(), Limit: p.limit}
+func (h userHandlers) register(r *frame.Routes) {
+	r.Add("GET /v1/users", memory.RoleRead, frame.List[db.UserFilter, db.UserCount, userBody]{
+		Name:  "users",
+		Named: true,
+		Filter: func(r *frame.Request, p frame.Page) db.UserFilter {
+			return db.UserFilter{AppID: r.Key.AppID, Prefix: r.QueryID("prefix"), After: p.After(), Limit: p.Limit}
 		},
-		find:     h.lister.Users,
-		body:     func(u db.UserCount) userBody { return userBody(u) },
-		position: func(u db.UserCount) db.Position { return namePosition(u.UserID) },
-	}.handle)
-	r.add("GET /v1/users/:user_id", memory.RoleRead, h.get)
-	r.add("PUT /v1/users/:user_id", memory.RoleWrite, withBody(h.put))
+		Find:     h.lister.Users,
+		Body:     func(u db.UserCount) userBody { return userBody(u) },
+		Position: func(u db.UserCount) db.Position { return frame.NamePosition(u.UserID) },
+	}.Handle)
+	r.Add("GET /v1/users/:user_id", memory.RoleRead, h.get)
+	r.Add("PUT /v1/users/:user_id", memory.RoleWrite, frame.WithBody(h.put))
 }
 
 type holdingsBody struct {
@@ -70,8 +71,8 @@ func zoneOf(z memory.UserZone, used *time.Location) zoneBody {
 	return zoneBody{UserID: z.UserID, TimeZone: z.Chosen, Offset: z.Offset, Zone: used.String()}
 }
 
-func (h userHandlers) get(ctx context.Context, r *request) (any, error) {
-	owner, err := r.pathUser()
+func (h userHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
+	owner, err := r.PathUser()
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +94,12 @@ type userRequest struct {
 	TimeZone string `json:"time_zone"`
 }
 
-func (h userHandlers) put(ctx context.Context, r *request, body userRequest) (any, error) {
-	owner, _ := r.pathUser() // its fault is among those of the request
+func (h userHandlers) put(ctx context.Context, r *frame.Request, body userRequest) (any, error) {
+	owner, _ := r.PathUser() // its fault is among those of the request
 	if body.TimeZone != "" {
-		r.note("time_zone", memory.CheckZone(body.TimeZone))
+		r.Note("time_zone", memory.CheckZone(body.TimeZone))
 	}
-	if err := r.err(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	z, used, err := h.zones.Choose(ctx, owner, body.TimeZone)

@@ -9,6 +9,7 @@ import (
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/notify"
+	"hippocampus/server/frame"
 )
 
 // WebhookKeeper stores webhooks; notify.Webhooks implements it.
@@ -28,27 +29,27 @@ type webhookHandlers struct {
 	quotas   *quotas
 }
 
-func (h webhookHandlers) register(r *routes) {
-	r.add("POST /v1/webhooks", memory.RoleAdmin,
-		h.quotas.bound(withBody(h.post), always(db.Usage{Webhooks: 1})))
-	r.add("GET /v1/webhooks", memory.RoleAdmin, list[webhookPage, memory.Webhook, webhookBody]{
-		name:   "webhooks",
-		filter: func(r *request, p page) webhookPage { return webhookPage{r.key.AppID, p} },
-		find: func(ctx context.Context, p webhookPage) ([]memory.Webhook, error) {
-			return h.webhooks.ListWebhooks(ctx, p.appID, p.before, p.limit)
+func (h webhookHandlers) register(r *frame.Routes) {
+	r.Add("POST /v1/webhooks", memory.RoleAdmin,
+		h.quotas.bound(frame.WithBody(h.post), always(db.Usage{Webhooks: 1})))
+	r.Add("GET /v1/webhooks", memory.RoleAdmin, frame.List[webhookPage, memory.Webhook, webhookBody]{
+		Name:   "webhooks",
+		Filter: func(r *frame.Request, p frame.Page) webhookPage { return webhookPage{r.Key.AppID, p} },
+		Find: func(ctx context.Context, p webhookPage) ([]memory.Webhook, error) {
+			return h.webhooks.ListWebhooks(ctx, p.appID, p.Before, p.Limit)
 		},
-		body:     webhookOf,
-		position: func(w memory.Webhook) db.Position { return db.Position{At: w.CreatedAt, ID: w.ID} },
-	}.handle)
-	r.add("GET /v1/webhooks/:id", memory.RoleAdmin, h.get)
-	r.add("PATCH /v1/webhooks/:id", memory.RoleAdmin, withBody(h.patch))
-	r.add("DELETE /v1/webhooks/:id", memory.RoleAdmin, h.delete)
-	r.add("POST /v1/webhooks/:id/test", memory.RoleAdmin, h.test)
+		Body:     webhookOf,
+		Position: func(w memory.Webhook) db.Position { return db.Position{At: w.CreatedAt, ID: w.ID} },
+	}.Handle)
+	r.Add("GET /v1/webhooks/:id", memory.RoleAdmin, h.get)
+	r.Add("PATCH /v1/webhooks/:id", memory.RoleAdmin, frame.WithBody(h.patch))
+	r.Add("DELETE /v1/webhooks/:id", memory.RoleAdmin, h.delete)
+	r.Add("POST /v1/webhooks/:id/test", memory.RoleAdmin, h.test)
 }
 
 type webhookPage struct {
 	appID string
-	page
+	frame.Page
 }
 
 type webhookRequest struct {
@@ -59,14 +60,14 @@ type webhookRequest struct {
 }
 
 // check checks what openapi.yaml cannot state.
-func (h webhookHandlers) check(r *request, body webhookRequest) error {
+func (h webhookHandlers) check(r *frame.Request, body webhookRequest) error {
 	if body.URL != nil {
-		r.note("url", h.webhooks.CheckURL(*body.URL))
+		r.Note("url", h.webhooks.CheckURL(*body.URL))
 	}
 	if body.Secret != nil && strings.ContainsFunc(*body.Secret, func(r rune) bool { return r < '!' || r > '~' }) {
-		r.note("secret", "holds characters that are not visible ASCII")
+		r.Note("secret", "holds characters that are not visible ASCII")
 	}
-	return r.err()
+	return r.Err()
 }
 
 type webhookBody struct {
@@ -85,52 +86,52 @@ type webhookBody struct {
 
 func webhookOf(w memory.Webhook) webhookBody {
 	return webhookBody{
-		ID: w.ID, URL: w.URL, Kinds: notNil(w.Kinds), Active: w.Active,
+		ID: w.ID, URL: w.URL, Kinds: frame.NotNil(w.Kinds), Active: w.Active,
 		FailingSince: w.Failing.Since, RetryAt: w.Failing.RetryAt, LastError: w.Failing.LastError, DisabledAt: w.DisabledAt,
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
 	}
 }
 
-func (h webhookHandlers) post(ctx context.Context, r *request, body webhookRequest) (any, error) {
+func (h webhookHandlers) post(ctx context.Context, r *frame.Request, body webhookRequest) (any, error) {
 	if err := h.check(r, body); err != nil {
 		return nil, err
 	}
 	w, err := h.webhooks.Create(ctx, memory.Webhook{
-		AppID: r.key.AppID, URL: orDefault(body.URL, ""), Secret: orDefault(body.Secret, ""),
-		Kinds: orDefault(body.Kinds, nil), Active: orDefault(body.Active, true),
+		AppID: r.Key.AppID, URL: frame.OrDefault(body.URL, ""), Secret: frame.OrDefault(body.Secret, ""),
+		Kinds: frame.OrDefault(body.Kinds, nil), Active: frame.OrDefault(body.Active, true),
 	})
 	created := webhookOf(w)
 	created.Secret = w.Secret
-	return withStatus(http.StatusCreated, created), err
+	return frame.WithStatus(http.StatusCreated, created), err
 }
 
-func (h webhookHandlers) get(ctx context.Context, r *request) (any, error) {
-	id, err := r.pathID()
+func (h webhookHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.PathID()
 	if err != nil {
 		return nil, err
 	}
-	w, err := h.webhooks.Webhook(ctx, r.key.AppID, id)
+	w, err := h.webhooks.Webhook(ctx, r.Key.AppID, id)
 	return webhookOf(w), err
 }
 
-func (h webhookHandlers) patch(ctx context.Context, r *request, body webhookRequest) (any, error) {
-	id, err := r.pathID()
+func (h webhookHandlers) patch(ctx context.Context, r *frame.Request, body webhookRequest) (any, error) {
+	id, err := r.PathID()
 	if err != nil {
 		return nil, err
 	}
 	if err := h.check(r, body); err != nil {
 		return nil, err
 	}
-	w, err := h.webhooks.Change(ctx, r.key.AppID, id, notify.Change(body))
+	w, err := h.webhooks.Change(ctx, r.Key.AppID, id, notify.Change(body))
 	return webhookOf(w), err
 }
 
-func (h webhookHandlers) delete(ctx context.Context, r *request) (any, error) {
-	id, err := r.pathID()
+func (h webhookHandlers) delete(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.PathID()
 	if err != nil {
 		return nil, err
 	}
-	return withStatus(http.StatusNoContent, nil), h.webhooks.DeleteWebhook(ctx, r.key.AppID, id)
+	return frame.WithStatus(http.StatusNoContent, nil), h.webhooks.DeleteWebhook(ctx, r.Key.AppID, id)
 }
 
 type testedBody struct {
@@ -139,12 +140,12 @@ type testedBody struct {
 	Error      string `json:"error,omitempty"`
 }
 
-func (h webhookHandlers) test(ctx context.Context, r *request) (any, error) {
-	id, err := r.pathID()
+func (h webhookHandlers) test(ctx context.Context, r *frame.Request) (any, error) {
+	id, err := r.PathID()
 	if err != nil {
 		return nil, err
 	}
-	took, failure, err := h.webhooks.Test(ctx, r.key.AppID, id)
+	took, failure, err := h.webhooks.Test(ctx, r.Key.AppID, id)
 	body := testedBody{Delivered: failure == nil, DurationMS: took.Milliseconds()}
 	if failure != nil {
 		body.Error = failure.Error()

@@ -9,6 +9,7 @@ import (
 	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 type writeRequest struct {
@@ -27,15 +28,15 @@ type writeRequest struct {
 }
 
 // write converts the request to a write to the key's app.
-func (b writeRequest) write(key memory.Key, c *checks) ingest.Write {
-	c.note("content", memory.CheckContent(b.Content, memory.MaxContentRunes))
-	c.note("tags", memory.CheckTags(b.Tags))
-	c.optionalIDs("", b.AgentID, b.ConversationID)
+func (b writeRequest) write(key memory.Key, c *frame.Checks) ingest.Write {
+	c.Note("content", memory.CheckContent(b.Content, memory.MaxContentRunes))
+	c.Note("tags", memory.CheckTags(b.Tags))
+	c.OptionalIDs("", b.AgentID, b.ConversationID)
 	return ingest.Write{
-		Owner: c.owner("user_id", key, b.UserID), Content: b.Content,
-		Importance: b.Importance, Domain: b.Domain, Type: b.Type, At: c.time("at", b.At),
+		Owner: c.Owner("user_id", key, b.UserID), Content: b.Content,
+		Importance: b.Importance, Domain: b.Domain, Type: b.Type, At: c.Time("at", b.At),
 		ConversationID: b.ConversationID, AgentID: b.AgentID, Tags: b.Tags,
-		Metadata: c.metadata("metadata", b.Metadata), Pinned: b.Pinned, Dedup: b.Dedup,
+		Metadata: c.Metadata("metadata", b.Metadata), Pinned: b.Pinned, Dedup: b.Dedup,
 	}
 }
 
@@ -44,12 +45,12 @@ type writtenBody struct {
 	wire.Memory
 	Verdict memory.Verdict `json:"verdict"`
 	Reason  string         `json:"reason,omitempty"`
-	altered
+	frame.Altered
 }
 
-func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest) (any, error) {
-	write := body.write(r.key, &r.checks)
-	if err := r.err(); err != nil {
+func (h memoryHandlers) post(ctx context.Context, r *frame.Request, body writeRequest) (any, error) {
+	write := body.write(r.Key, &r.Checks)
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	written, err := h.Writer.Write(ctx, write)
@@ -57,8 +58,8 @@ func (h memoryHandlers) post(ctx context.Context, r *request, body writeRequest)
 	if written.Verdict == memory.Kept {
 		status = http.StatusCreated
 	}
-	return withStatus(status, writtenBody{
-		Memory: wire.MemoryOf(written.Memory), Verdict: written.Verdict, Reason: written.Reason, altered: r.altered,
+	return frame.WithStatus(status, writtenBody{
+		Memory: wire.MemoryOf(written.Memory), Verdict: written.Verdict, Reason: written.Reason, Altered: r.Altered,
 	}), err
 }
 
@@ -71,20 +72,20 @@ type resultBody struct {
 	ID      string         `json:"id,omitempty"`
 	Verdict memory.Verdict `json:"verdict,omitempty"`
 	Reason  string         `json:"reason,omitempty"`
-	altered
-	Error *Problem `json:"error,omitempty"`
+	frame.Altered
+	Error *frame.Problem `json:"error,omitempty"`
 }
 
 // postBatch answers each write of a batch separately: an invalid write does not
 // affect the others.
-func (h memoryHandlers) postBatch(ctx context.Context, r *request, body batchRequest) (any, error) {
+func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body batchRequest) (any, error) {
 	results := make([]resultBody, len(body.Memories))
 	var writes []ingest.Write
 	var places []int // in results, of each of writes
 	for i, item := range body.Memories {
 		write, err := batchWrite(r, i, item)
 		if err != nil {
-			results[i].Error = problemPointer(err)
+			results[i].Error = frame.ProblemPointer(err)
 			continue
 		}
 		writes, places = append(writes, write), append(places, i)
@@ -92,13 +93,13 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *request, body batchReq
 	if len(writes) > 0 {
 		for n, result := range h.Writer.WriteBatch(ctx, writes) {
 			if result.Err != nil {
-				results[places[n]].Error = problemPointer(result.Err)
+				results[places[n]].Error = frame.ProblemPointer(result.Err)
 				continue
 			}
 			w := result.Written
 			results[places[n]] = resultBody{
 				ID: w.Memory.ID, Verdict: w.Verdict, Reason: w.Reason,
-				altered: r.alteredIn(fmt.Sprintf("memories[%d]", places[n])),
+				Altered: r.AlteredIn(fmt.Sprintf("memories[%d]", places[n])),
 			}
 		}
 	}
@@ -106,15 +107,15 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *request, body batchReq
 }
 
 // batchWrite checks and converts one item of a batch.
-func batchWrite(r *request, index int, item json.RawMessage) (ingest.Write, error) {
-	if faults := r.items[index]; faults != nil {
+func batchWrite(r *frame.Request, index int, item json.RawMessage) (ingest.Write, error) {
+	if faults := r.Items[index]; faults != nil {
 		return ingest.Write{}, memory.Invalid(faults...)
 	}
-	body, err := decode[writeRequest](item)
+	body, err := frame.Decode[writeRequest](item)
 	if err != nil {
 		return ingest.Write{}, err
 	}
-	var c checks
-	write := body.write(r.key, &c)
-	return write, c.err()
+	var c frame.Checks
+	write := body.write(r.Key, &c)
+	return write, c.Err()
 }

@@ -13,6 +13,7 @@ import (
 	"hippocampus/server/api"
 	"hippocampus/server/config"
 	"hippocampus/server/files"
+	"hippocampus/server/frame"
 	"hippocampus/server/mcp"
 	"hippocampus/server/mem0"
 	"hippocampus/server/proxy"
@@ -30,7 +31,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		return nil, err
 	}
 	return api.New(api.Options{
-		Access: api.Access{
+		Access: frame.Access{
 			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
 			RateLimit: b.cfg.API.RateLimit, Failures: b.cfg.API.AuthFailures,
 		},
@@ -39,7 +40,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		MaxInflight: maxInflight(b.cfg, runtime.GOMAXPROCS(0)),
 		KeepSecrets: b.cfg.Secrets.Keep,
 		Quotas:      quotas(b.cfg, record),
-		Metrics:     api.Metrics{Registerer: metrics, Gatherer: metrics, Apart: b.cfg.Metrics.Listen != ""},
+		Metrics:     frame.Metrics{Registerer: metrics, Gatherer: metrics, Apart: b.cfg.Metrics.Listen != ""},
 		Checks:      checks(s, m),
 		Logger:      b.log.Named("api"),
 		Now:         b.now,

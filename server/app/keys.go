@@ -12,10 +12,11 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/server/api"
 	"hippocampus/server/config"
+	"hippocampus/server/frame"
 )
 
 // DefaultApp is the app of the first key, which is an operator's key also, and of keys that name no app.
-const DefaultApp = api.DevApp
+const DefaultApp = frame.DevApp
 
 // firstKey creates an admin key: the configured one if it is new, or a generated
 // one if the database has no valid admin key. It returns the secret of a
@@ -33,7 +34,7 @@ func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configure
 			return "", nil
 		}
 	}
-	secret = api.NewSecret()
+	secret = frame.NewSecret()
 	_, err = createKey(ctx, keys, now, secret, memory.Key{Name: "first", AppID: DefaultApp, Role: memory.RoleOperator})
 	return secret, err
 }
@@ -41,7 +42,7 @@ func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configure
 // configureKey stores the configured key if it is new, and revokes the one that
 // was configured before.
 func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secret string) error {
-	hash := api.HashKey(secret)
+	hash := frame.HashKey(secret)
 	key, err := keys.KeyByHash(ctx, hash)
 	switch {
 	case memory.IsKind(err, memory.KindNotFound):
@@ -75,7 +76,7 @@ func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secre
 // createKey stores a key with an id of its own and the hash of a secret.
 func createKey(ctx context.Context, keys db.Keys, now func() time.Time, secret string, k memory.Key) (
 	memory.Key, error) {
-	k.ID, k.Hash = memory.NewID(), api.HashKey(secret)
+	k.ID, k.Hash = memory.NewID(), frame.HashKey(secret)
 	k.CreatedAt = memory.Instant(now())
 	return k, keys.CreateKey(ctx, k)
 }
@@ -88,7 +89,7 @@ func CreateKey(ctx context.Context, cfg config.Config, host Host, like memory.Ke
 		return "", key, memory.Invalid(faults...)
 	}
 	err = withDatabase(ctx, cfg, zap.NewNop(), func(keys *database) error {
-		secret = api.NewSecret()
+		secret = frame.NewSecret()
 		key, err = createKey(ctx, keys, host.Now, secret, memory.Key{
 			Name: like.Name, AppID: like.AppID, UserID: like.UserID, Role: like.Role,
 		})

@@ -14,6 +14,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/server/api"
 	"hippocampus/server/config"
+	"hippocampus/server/frame"
 )
 
 // statusWith returns the status of a request with a key.
@@ -111,7 +112,7 @@ func TestAdminKey_IsThatOfAnOperator(t *testing.T) {
 	printed := regexp.MustCompile(`hp_[0-9a-f]{64}`).FindString(s.out.String())
 	s.stop()
 	keys, err := ListKeys(t.Context(), cfg, DefaultApp)
-	if err != nil || len(keys) != 1 || keys[0].Role != memory.RoleOperator || keys[0].Hash != api.HashKey(printed) {
+	if err != nil || len(keys) != 1 || keys[0].Role != memory.RoleOperator || keys[0].Hash != frame.HashKey(printed) {
 		t.Errorf("%+v, %v", keys, err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 	"hippocampus/db/sqlite"
 	"hippocampus/internal/memory"
-	"hippocampus/server/api"
 	"hippocampus/server/config"
+	"hippocampus/server/frame"
 )
 
 // Local is a server within this process that no other process can reach.
@@ -49,7 +49,7 @@ func OpenLocal(ctx context.Context, cfg config.Config, host Host) (_ *Local, err
 	}
 	key := memory.Key{ID: "local", AppID: DefaultApp, Role: memory.RoleAdmin}
 	admitted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.handler.ServeHTTP(w, r.WithContext(api.WithKey(r.Context(), key)))
+		s.handler.ServeHTTP(w, r.WithContext(frame.WithKey(r.Context(), key)))
 	})
 	connections := newPipes()
 	server := serveHTTP(life, "requests", admitted, connections, cfg.API.ShutdownTimeout, make(chan error, 1))

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/memoryfile"
 	"hippocampus/internal/wire"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 	"hippocampus/server/loopback"
 )
 
@@ -170,8 +170,8 @@ func (s server) add(ctx context.Context, of scope, bullets []*memoryfile.Bullet,
 	var answer struct {
 		Results []struct {
 			written
-			ID    string       `json:"id"`
-			Error *api.Problem `json:"error"`
+			ID    string         `json:"id"`
+			Error *frame.Problem `json:"error"`
 		} `json:"results"`
 	}
 	err := s.call(ctx, http.MethodPost, "/v1/memories/batch", map[string]any{"memories": items}, &answer)
@@ -193,8 +193,8 @@ func (s server) forget(ctx context.Context, ids []string, done *report) error {
 		n := min(len(ids), forgetItems)
 		var answer struct {
 			Results []struct {
-				ID    string       `json:"id"`
-				Error *api.Problem `json:"error"`
+				ID    string         `json:"id"`
+				Error *frame.Problem `json:"error"`
 			} `json:"results"`
 		}
 		err := s.call(ctx, http.MethodPost, "/v1/memories/forget", map[string]any{"ids": ids[:n]}, &answer)
@@ -224,7 +224,7 @@ func (s server) call(ctx context.Context, method, path string, body, into any) e
 }
 
 // errorOf is the error of a problem document.
-func errorOf(p api.Problem, retryAfter string) error {
+func errorOf(p frame.Problem, retryAfter string) error {
 	known := &memory.Error{
 		Kind: memory.Kind(strings.TrimPrefix(p.Type, "urn:hippocampus:problem:")),
 		Err:  errors.New(p.Detail), Fields: p.Errors,

@@ -18,7 +18,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/memoryfile"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 // prefix is where the files are mounted.
@@ -30,12 +30,12 @@ const (
 )
 
 // Mounts returns the routes of the files.
-func Mounts() []api.Mount {
-	var mounts []api.Mount
+func Mounts() []frame.Mount {
+	var mounts []frame.Mount
 	for _, form := range []*memoryfile.Form{memoryfile.Memories, memoryfile.Learnings} {
-		mounts = append(mounts, api.Mount{
+		mounts = append(mounts, frame.Mount{
 			Path: prefix + form.Name, Role: memory.RoleRead, Methods: []string{http.MethodGet, http.MethodPut},
-			Open: func(v1 http.Handler) api.MountHandler { return server{v1, form}.serve },
+			Open: func(v1 http.Handler) frame.MountHandler { return server{v1, form}.serve },
 		})
 	}
 	return mounts
@@ -52,7 +52,7 @@ type server struct {
 type scope struct{ user, agent string }
 
 func (s server) serve(w http.ResponseWriter, r *http.Request) error {
-	key, _ := api.KeyOf(r.Context())
+	key, _ := frame.KeyOf(r.Context())
 	query := r.URL.Query() // which the API has checked
 	of := scope{cmp.Or(query.Get("user_id"), key.UserID), query.Get("agent_id")}
 	w.Header().Set("Vary", "Accept")
@@ -136,7 +136,7 @@ func (s server) precondition(w http.ResponseWriter, tag string) error {
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(http.StatusPreconditionFailed)
-	return json.NewEncoder(w).Encode(api.Problem{
+	return json.NewEncoder(w).Encode(frame.Problem{
 		Type: "urn:hippocampus:problem:precondition_failed", Title: http.StatusText(http.StatusPreconditionFailed),
 		Status: http.StatusPreconditionFailed, Instance: prefix + s.form.Name,
 		Detail: "The memories changed since the revision of If-Match. Send the file without If-Match to merge both.",

@@ -11,14 +11,14 @@ import (
 	"io"
 	"net/http"
 
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 // Refusal is an answer of the API other than success.
 type Refusal struct {
 	Status  int
 	Header  http.Header
-	Problem api.Problem // empty if the answer is no problem document
+	Problem frame.Problem // empty if the answer is no problem document
 }
 
 // Error returns what happened and what to do.

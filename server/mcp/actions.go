@@ -13,7 +13,7 @@ import (
 
 	"hippocampus/db/zones"
 	"hippocampus/internal/memory"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 // connection is whom a call comes from; its context holds the key.
@@ -66,7 +66,7 @@ func (c connection) zone(ctx context.Context, s scope) *time.Location {
 
 // scopeOf returns the scope of arguments that name it.
 func scopeOf(ctx context.Context, args arguments) scope {
-	key, _ := api.KeyOf(ctx)
+	key, _ := frame.KeyOf(ctx)
 	return scope{
 		AppID: key.AppID, UserID: args.text("user_id"), AgentID: args.text("agent_id"),
 		ConversationID: args.text("conversation_id"),

@@ -12,7 +12,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 func (c connection) add(ctx context.Context, args arguments) (string, any, error) {
@@ -125,6 +125,6 @@ func (c connection) memory(ctx context.Context, args arguments) (path string, m 
 
 // scopeOf returns the scope of a memory.
 func (c connection) scopeOf(ctx context.Context, m memoryBody) scope {
-	key, _ := api.KeyOf(ctx)
+	key, _ := frame.KeyOf(ctx)
 	return scope{AppID: key.AppID, UserID: m.UserID, AgentID: m.AgentID, ConversationID: m.ConversationID}
 }

@@ -20,7 +20,7 @@ import (
 
 	"hippocampus/db/zones"
 	"hippocampus/internal/memory"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 // instructions describe the server to the model of a host.
@@ -62,8 +62,8 @@ func New(v1 http.Handler, zoneOf zones.Finder, log *zap.Logger) *Server {
 }
 
 // Mount returns the route of MCP over HTTP.
-func Mount(zoneOf zones.Finder, log *zap.Logger) api.Mount {
-	return api.Mount{Path: "/mcp", Role: memory.RoleRead, Open: func(v1 http.Handler) api.MountHandler {
+func Mount(zoneOf zones.Finder, log *zap.Logger) frame.Mount {
+	return frame.Mount{Path: "/mcp", Role: memory.RoleRead, Open: func(v1 http.Handler) frame.MountHandler {
 		return New(v1, zoneOf, log).serveHTTP
 	}}
 }
@@ -74,14 +74,14 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.http.ServeHTTP(w, r.WithContext(api.WithKey(r.Context(), key)))
+	s.http.ServeHTTP(w, r.WithContext(frame.WithKey(r.Context(), key)))
 	return nil
 }
 
 // ServeStdio serves one client with a key, until its input ends or ctx is done. If the key is bound to no user, the
 // tools have the user as an argument.
 func (s *Server) ServeStdio(ctx context.Context, key memory.Key, in io.ReadCloser, out io.WriteCloser) error {
-	ctx = api.WithKey(ctx, key)
+	ctx = frame.WithKey(ctx, key)
 	return s.flavors[flavorOf(ctx)].Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 }
 

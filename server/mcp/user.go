@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"hippocampus/internal/memory"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 // A model chooses the arguments of tools, but neither the header nor the address, which belong to the configuration of
 // its host. The API refuses a bound key whatever is another user's.
 func bound(r *http.Request) (memory.Key, error) {
-	key, _ := api.KeyOf(r.Context())
+	key, _ := frame.KeyOf(r.Context())
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return key, memory.Invalid(memory.Field{
@@ -46,12 +46,12 @@ func bound(r *http.Request) (memory.Key, error) {
 
 // userOf returns the user whom a connection is bound to; "": it is not.
 func userOf(ctx context.Context) string {
-	key, _ := api.KeyOf(ctx)
+	key, _ := frame.KeyOf(ctx)
 	return key.UserID
 }
 
 // flavorOf returns the flavor of the server that answers a connection.
 func flavorOf(ctx context.Context) flavor {
-	key, _ := api.KeyOf(ctx)
+	key, _ := frame.KeyOf(ctx)
 	return flavor{writes: key.Role.Includes(memory.RoleWrite), bound: userOf(ctx) != ""}
 }

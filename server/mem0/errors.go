@@ -9,20 +9,20 @@ import (
 	"strings"
 
 	"hippocampus/internal/memory"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 	"hippocampus/server/loopback"
 )
 
 // fail writes an error in mem0's form: its clients read the detail of an application/json body, and choose the
 // exception by the status.
-func fail(w http.ResponseWriter, status int, p api.Problem) {
+func fail(w http.ResponseWriter, status int, p frame.Problem) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{"detail": detail(p)}) // fails only if the client has left
 }
 
 // detail is the text of a problem, with the fields' names of mem0.
-func detail(p api.Problem) string {
+func detail(p frame.Problem) string {
 	if len(p.Errors) == 0 {
 		return cmp.Or(p.Detail, p.Title)
 	}
@@ -51,7 +51,7 @@ func nameOf(path string) string {
 
 // refuse is an error with a status of its own.
 func refuse(status int, text string) error {
-	return &loopback.Refusal{Status: status, Problem: api.Problem{Detail: text}}
+	return &loopback.Refusal{Status: status, Problem: frame.Problem{Detail: text}}
 }
 
 // invalid is the error of a wrong field.

@@ -20,7 +20,7 @@ import (
 	"strings"
 
 	"hippocampus/internal/memory"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 	"hippocampus/server/loopback"
 )
 
@@ -30,10 +30,10 @@ const prefix = "/mem0"
 var document []byte
 
 // Mount returns the routes of mem0's API.
-func Mount() api.Mount {
-	return api.Mount{
+func Mount() frame.Mount {
+	return frame.Mount{
 		Path: prefix + "/*", Role: memory.RoleRead, Fail: fail, Document: document, DocumentName: "mem0.yaml",
-		Open: func(v1 http.Handler) api.MountHandler { return server{v1}.serve },
+		Open: func(v1 http.Handler) frame.MountHandler { return server{v1}.serve },
 	}
 }
 
@@ -93,7 +93,7 @@ func (s server) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	case found == nil:
 		return nil, refuse(http.StatusNotFound, "there is no such route under "+prefix+"/: docs/connect/mem0.md lists them")
 	}
-	key, _ := api.KeyOf(r.Context())
+	key, _ := frame.KeyOf(r.Context())
 	c := &call{
 		Context: r.Context(), v1: s.v1, app: key.AppID, user: key.UserID, path: prefix + "/" + path, ids: ids,
 		query: r.URL.Query(),

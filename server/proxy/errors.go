@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 // onError answers a request that the upstream did not answer, in the form of OpenAI's errors.
@@ -47,7 +47,7 @@ type failure struct {
 }
 
 // fail writes an error of this server in OpenAI's form, which its clients turn into their exceptions.
-func fail(w http.ResponseWriter, status int, p api.Problem) {
+func fail(w http.ResponseWriter, status int, p frame.Problem) {
 	code := p.Type[strings.LastIndexByte(p.Type, ':')+1:]
 	writeError(w, status, failure{Message: cmp.Or(p.Detail, p.Title), Type: "hippocampus_error", Code: code})
 }

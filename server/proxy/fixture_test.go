@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"hippocampus/internal/memory"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -74,7 +74,7 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 	}
 	p := newProxy(f.options, http.HandlerFunc(f.serveMemory))
 	f.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := p.serve(w, r.WithContext(api.WithKey(r.Context(), f.key))); err != nil {
+		if err := p.serve(w, r.WithContext(frame.WithKey(r.Context(), f.key))); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		}
 	}))

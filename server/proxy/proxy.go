@@ -27,7 +27,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/tracing"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 // Path is where the proxy is mounted.
@@ -59,11 +59,11 @@ const (
 var document []byte
 
 // Mount returns the proxy as a mount of the API.
-func Mount(o Options) api.Mount {
-	return api.Mount{
+func Mount(o Options) frame.Mount {
+	return frame.Mount{
 		Path: Path + "*", Role: memory.RoleRead, Streams: true, KeyHeader: headerKey, Fail: fail,
 		Document: document, DocumentName: "proxy.yaml",
-		Open: func(v1 http.Handler) api.MountHandler { return newProxy(o, v1).serve },
+		Open: func(v1 http.Handler) frame.MountHandler { return newProxy(o, v1).serve },
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hippocampus/internal/memory"
-	"hippocampus/server/api"
+	"hippocampus/server/frame"
 )
 
 // Headers of requests and answers.
@@ -67,7 +67,7 @@ type named struct {
 // scopeOf finds the scope of a request: its headers first, then its key, then its body. If a header names another user
 // than that of the key, the API refuses the scope.
 func (p *proxy) scopeOf(r *http.Request, body fields) scope {
-	key, _ := api.KeyOf(r.Context())
+	key, _ := frame.KeyOf(r.Context())
 	var n named
 	for name, into := range map[string]any{
 		"user": &n.User, "safety_identifier": &n.SafetyIdentifier, "metadata": &n.Metadata, "conversation": &n.Conversation,
@@ -119,6 +119,6 @@ func idOf(raw json.RawMessage) string {
 
 // mayWrite reports whether the key of a request may write.
 func mayWrite(ctx context.Context) bool {
-	key, _ := api.KeyOf(ctx)
+	key, _ := frame.KeyOf(ctx)
 	return key.Role.Includes(memory.RoleWrite)
 }

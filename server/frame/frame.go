@@ -1,4 +1,12 @@
-package api
+// Package frame is what every route of the server has in common, and knows none of them:
+//
+//	request -> id, log, metrics -> key -> role -> rate -> contract -> user of the key -> handler -> JSON
+//	any error -> one table by memory.Kind -> RFC 9457 problem document
+//
+// A handler gets a Request whose key, query and body are checked, and returns what becomes JSON. Lists are read page by
+// page, streams are cut off when they stand still, and requests that need much of the machine wait for a slot. The
+// adapters of other protocols are mounts, which are admitted and bounded like routes.
+package frame
 
 import (
 	"cmp"
@@ -13,21 +21,21 @@ import (
 	"go.uber.org/zap"
 )
 
-// frameServer admits and checks requests, runs the handlers of their routes and writes the answers. It is an
+// Server admits and checks requests, runs the handlers of their routes and writes the answers. It is an
 // http.Handler, safe for concurrent use, and owns nothing that needs closing.
-type frameServer struct {
-	limits      limits
+type Server struct {
+	limits      Limits
 	keepSecrets bool
 	dev         bool
 	log         *zap.Logger
 	now         func() time.Time
 	echo        *echo.Echo
-	contract    *contract
+	contract    *Contract
 	keys        *keyring
 	rates       *rates
 	failures    *rates // of authentication, by address
 
-	confine func(rt route, op *operation) confinement
+	confine func(rt Route, op *Operation) Confinement
 	instead func(path string, isRoute func(path string) bool) string
 
 	refused  *prometheus.CounterVec // requests, by the bound that refused them
@@ -36,12 +44,12 @@ type frameServer struct {
 	drain    context.CancelFunc
 }
 
-// frameOptions holds what a frame needs. Required are Contract, Logger and Now; the zero value of any other field
+// Options holds what a frame needs. Required are Contract, Logger and Now; the zero value of any other field
 // selects the default in its comment.
-type frameOptions struct {
-	Contract *contract
+type Options struct {
+	Contract *Contract
 	Access   Access
-	Limits   limits
+	Limits   Limits
 	Origins  []string // whose pages may call the server in a browser; nil: only its own
 	// KeepSecrets says that secrets are not cut out of what requests say.
 	KeepSecrets bool
@@ -51,7 +59,7 @@ type frameOptions struct {
 	Now         func() time.Time
 
 	// Confine returns what a key of one user may do by a route; nil, or a nil confinement: such keys may not use it.
-	Confine func(rt route, op *operation) confinement
+	Confine func(rt Route, op *Operation) Confinement
 	// Instead names what to use instead of a path that is no route, or returns "". Optional.
 	Instead func(path string, isRoute func(path string) bool) string
 }
@@ -66,19 +74,19 @@ type Access struct {
 	RateBurst int           // requests at once per key; 0: those of two seconds
 }
 
-// limits bounds the size and the duration of requests.
-type limits struct {
-	body   int64         // bytes of a body; 0: 1 MiB
-	batch  int64         // bytes of the body of a batch; 0: 16 MiB
-	work   time.Duration // of any request except streams; 0: 2 min
-	stream time.Duration // how long a stream may transfer nothing; 0: 1 min
+// Limits bounds the size and the duration of requests.
+type Limits struct {
+	Body   int64         // bytes of a body; 0: 1 MiB
+	Batch  int64         // bytes of the body of a batch; 0: 16 MiB
+	Work   time.Duration // of any request except streams; 0: 2 min
+	Stream time.Duration // how long a stream may transfer nothing; 0: 1 min
 }
 
-// withDefaults returns the limits with every default filled in.
-func (l limits) withDefaults() limits {
-	return limits{
-		body: cmp.Or(l.body, 1<<20), batch: cmp.Or(l.batch, 16<<20),
-		work: cmp.Or(l.work, 2*time.Minute), stream: cmp.Or(l.stream, time.Minute),
+// WithDefaults returns the limits with every default filled in.
+func (l Limits) WithDefaults() Limits {
+	return Limits{
+		Body: cmp.Or(l.Body, 1<<20), Batch: cmp.Or(l.Batch, 16<<20),
+		Work: cmp.Or(l.Work, 2*time.Minute), Stream: cmp.Or(l.Stream, time.Minute),
 	}
 }
 
@@ -89,13 +97,13 @@ type Metrics struct {
 	Apart      bool                  // the metrics and the documents of OpenAPI are served at another address alone
 }
 
-// newFrame returns a frame without routes. It fails if a metric is already registered, or without keys.
-func newFrame(o frameOptions) (*frameServer, error) {
+// New returns a frame without routes. It fails if a metric is already registered, or without keys.
+func New(o Options) (*Server, error) {
 	if o.Access.Keys == nil && !o.Access.Dev {
 		return nil, errors.New("keys are required unless authentication is off")
 	}
-	s := &frameServer{
-		limits: o.Limits.withDefaults(), keepSecrets: o.KeepSecrets, dev: o.Access.Dev, log: o.Logger, now: o.Now,
+	s := &Server{
+		limits: o.Limits.WithDefaults(), keepSecrets: o.KeepSecrets, dev: o.Access.Dev, log: o.Logger, now: o.Now,
 		echo: echo.New(), contract: o.Contract, confine: o.Confine, instead: o.Instead,
 		keys:     newKeyring(o.Access.Keys, cmp.Or(o.Access.KeyTTL, 5*time.Second), o.Now),
 		rates:    newRates(o.Access.RateLimit, o.Access.RateBurst, o.Now),
@@ -118,13 +126,13 @@ func newFrame(o frameOptions) (*frameServer, error) {
 }
 
 // Drain answers the requests that wait with the present state, and ends the streams. Call it before shutting down.
-func (s *frameServer) Drain() { s.drain() }
+func (s *Server) Drain() { s.drain() }
 
 // Draining returns a context that ends when Drain is called.
-func (s *frameServer) Draining() context.Context { return s.draining }
+func (s *Server) Draining() context.Context { return s.draining }
 
 // Scrape returns the handler that serves the metrics.
-func (s *frameServer) Scrape() http.Handler { return s.scrape }
+func (s *Server) Scrape() http.Handler { return s.scrape }
 
 // ServeHTTP answers one request.
-func (s *frameServer) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }

@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type occupied struct {
 	release chan struct{} // a value ends one request
 }
 
-func (o *occupied) handle(ctx context.Context, _ *request) (any, error) {
+func (o *occupied) handle(ctx context.Context, _ *Request) (any, error) {
 	o.running.Add(1)
 	defer o.running.Add(-1)
 	select {
@@ -30,7 +30,7 @@ func (o *occupied) handle(ctx context.Context, _ *request) (any, error) {
 
 // send sends a number of requests, which all have reached the handler or wait when it returns. The
 // channel receives their errors, in the order in which they end.
-func send(ctx context.Context, h handler, n int) <-chan error {
+func send(ctx context.Context, h Handler, n int) <-chan error {
 	ended := make(chan error, n)
 	for range n {
 		go func() {
@@ -45,8 +45,8 @@ func send(ctx context.Context, h handler, n int) <-chan error {
 func TestSlots_BurstWaitsInAQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, o := newSlots(2), &occupied{release: make(chan struct{})}
-		ended := send(t.Context(), s.bound(o.handle), 2+2*pressurePerSlot)
+		s, o := NewSlots(2), &occupied{release: make(chan struct{})}
+		ended := send(t.Context(), s.Bound(o.handle), 2+2*pressurePerSlot)
 		for waiting := 2 * pressurePerSlot; waiting >= 0; waiting-- {
 			if o.running.Load() != 2 || s.pressure.Load() != int64(waiting) {
 				t.Fatalf("%d run and %d wait, want 2 and %d", o.running.Load(), s.pressure.Load(), waiting)
@@ -68,8 +68,8 @@ func TestSlots_BurstWaitsInAQueue(t *testing.T) {
 func TestSlots_RefuseAfterTheQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, o := newSlots(1), &occupied{release: make(chan struct{})}
-		h := s.bound(o.handle)
+		s, o := NewSlots(1), &occupied{release: make(chan struct{})}
+		h := s.Bound(o.handle)
 		send(t.Context(), h, 1)
 		begin := time.Now()
 		refused := func(n int, after time.Duration) {
@@ -105,10 +105,10 @@ func TestSlots_RefuseAfterTheQueue(t *testing.T) {
 func TestSlots_AreFreeAfterCancelAndPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, o := newSlots(1), &occupied{release: make(chan struct{})}
+		s, o := NewSlots(1), &occupied{release: make(chan struct{})}
 		running, cancelRunning := context.WithCancel(t.Context())
 		waiting, cancelWaiting := context.WithCancel(t.Context())
-		h := s.bound(o.handle)
+		h := s.Bound(o.handle)
 		first, second := send(running, h, 1), send(waiting, h, 1)
 		cancelWaiting()
 		if err := <-second; !errors.Is(err, context.Canceled) {
@@ -120,7 +120,7 @@ func TestSlots_AreFreeAfterCancelAndPanic(t *testing.T) {
 		}
 		func() {
 			defer func() { _ = recover() }()
-			_, _ = s.bound(func(context.Context, *request) (any, error) { panic("in a slot") })(t.Context(), nil)
+			_, _ = s.Bound(func(context.Context, *Request) (any, error) { panic("in a slot") })(t.Context(), nil)
 		}()
 		last := send(t.Context(), h, 1)
 		if o.running.Load() != 1 || s.pressure.Load() != 0 {

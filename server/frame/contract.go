@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"bytes"
@@ -17,11 +17,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// contract is a document of OpenAPI that describes the routes, loaded and checked.
-type contract struct{ doc *openapi3.T }
+// Contract is a document of OpenAPI that describes the routes, loaded and checked.
+type Contract struct{ Doc *openapi3.T }
 
-// newContract loads openapi.yaml.
-func newContract(document []byte) (*contract, error) {
+// NewContract loads openapi.yaml.
+func NewContract(document []byte) (*Contract, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(bytes.Clone(document))
 	if err != nil {
 		return nil, fmt.Errorf("reading openapi.yaml: %w", err)
@@ -29,12 +29,12 @@ func newContract(document []byte) (*contract, error) {
 	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
 		return nil, fmt.Errorf("openapi.yaml is not a valid document: %w", err)
 	}
-	return &contract{doc}, adapt(doc)
+	return &Contract{doc}, adapt(doc)
 }
 
-// schema returns the schema of a component.
-func (c *contract) schema(component string) *openapi3.Schema {
-	return c.doc.Components.Schemas[component].Value
+// Schema returns the schema of a component.
+func (c *Contract) Schema(component string) *openapi3.Schema {
+	return c.Doc.Components.Schemas[component].Value
 }
 
 // adapt removes from the schemas what handlers check with clearer messages: which character of a text is wrong
@@ -49,35 +49,35 @@ func adapt(doc *openapi3.T) error {
 	})
 }
 
-// operation describes the requests of one route.
-type operation struct {
-	parameters openapi3.Parameters
-	body       *openapi3.Schema // nil: the route takes no JSON body
+// Operation describes the requests of one route.
+type Operation struct {
+	Parameters openapi3.Parameters
+	Body       *openapi3.Schema // nil: the route takes no JSON body
 	each       string           // the list of the body whose items are refused one by one; may be empty
 }
 
 // eachItem marks in openapi.yaml a body whose items are answered one by one.
 const eachItem = "x-answers-each-item-of"
 
-// operation finds the description of an Echo route ("/v1/turns/:id").
-func (c *contract) operation(method, path string) (*operation, error) {
-	item := c.doc.Paths.Value(contractPath(path))
+// Operation finds the description of an Echo route ("/v1/turns/:id").
+func (c *Contract) Operation(method, path string) (*Operation, error) {
+	item := c.Doc.Paths.Value(ContractPath(path))
 	if item == nil || item.GetOperation(method) == nil {
 		return nil, fmt.Errorf("openapi.yaml does not describe %s %s", method, path)
 	}
 	found := item.GetOperation(method)
-	op := &operation{parameters: append(item.Parameters[:len(item.Parameters):len(item.Parameters)], found.Parameters...)}
+	op := &Operation{Parameters: append(item.Parameters[:len(item.Parameters):len(item.Parameters)], found.Parameters...)}
 	if found.RequestBody != nil {
 		if media := found.RequestBody.Value.Content.Get("application/json"); media != nil { // else the body is a stream
-			op.body = media.Schema.Value
+			op.Body = media.Schema.Value
 		}
 		op.each, _ = found.RequestBody.Value.Extensions[eachItem].(string)
 	}
 	return op, nil
 }
 
-// contractPath is an Echo path as openapi.yaml writes it: "/v1/turns/{id}".
-func contractPath(path string) string {
+// ContractPath is an Echo path as openapi.yaml writes it: "/v1/turns/{id}".
+func ContractPath(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		if name, ok := strings.CutPrefix(segment, ":"); ok {
@@ -88,17 +88,17 @@ func contractPath(path string) string {
 }
 
 // check checks a request against the contract and sets its query, body and items.
-func (op *operation) check(r *request, limit int64) error {
+func (op *Operation) check(r *Request, limit int64) error {
 	fields, err := op.checkParameters(r)
 	if err != nil {
 		return err
 	}
-	if op.body != nil {
-		if r.body, err = readBody(r, limit); err != nil {
+	if op.Body != nil {
+		if r.Body, err = readBody(r, limit); err != nil {
 			return err
 		}
-		r.body, r.altered.Cleaned = cleanTexts(r.body)
-		value, fault := parseObject(r.body)
+		r.Body, r.Altered.Cleaned = CleanTexts(r.Body)
+		value, fault := parseObject(r.Body)
 		if fault != nil {
 			return memory.Invalid(append(fields, *fault)...)
 		}
@@ -107,7 +107,7 @@ func (op *operation) check(r *request, limit int64) error {
 				return memory.Invalid(append(fields, *fault)...)
 			}
 		}
-		fields = append(fields, r.setAside(op.each, faultsOf(op.body, value))...)
+		fields = append(fields, r.setAside(op.each, FaultsOf(op.Body, value))...)
 	}
 	if len(fields) > 0 {
 		return memory.Invalid(fields...)
@@ -117,7 +117,7 @@ func (op *operation) check(r *request, limit int64) error {
 
 // setAside moves the faults of single items of a list to r.items, with paths
 // within the item, and returns the others.
-func (r *request) setAside(list string, faults []memory.Field) (others []memory.Field) {
+func (r *Request) setAside(list string, faults []memory.Field) (others []memory.Field) {
 	for _, fault := range faults {
 		rest, within := strings.CutPrefix(fault.Path, list+"[")
 		number, path, closed := strings.Cut(rest, "]")
@@ -130,36 +130,36 @@ func (r *request) setAside(list string, faults []memory.Field) (others []memory.
 		if fault.Path == "" {
 			fault.Path = "body"
 		}
-		if r.items == nil {
-			r.items = itemFaults{}
+		if r.Items == nil {
+			r.Items = ItemFaults{}
 		}
-		r.items[place] = append(r.items[place], fault)
+		r.Items[place] = append(r.Items[place], fault)
 	}
 	return others
 }
 
-func (op *operation) checkParameters(r *request) (fields []memory.Field, err error) {
-	if r.query, err = url.ParseQuery(r.Request().URL.RawQuery); err != nil {
+func (op *Operation) checkParameters(r *Request) (fields []memory.Field, err error) {
+	if r.Query, err = url.ParseQuery(r.Request().URL.RawQuery); err != nil {
 		return nil, memory.Invalid(memory.Field{
 			Path: "query", Message: "is not well formed: write & between parameters and percent-encode their values",
 		})
 	}
-	if len(op.parameters) == 0 && len(r.query) == 0 {
+	if len(op.Parameters) == 0 && len(r.Query) == 0 {
 		return nil, nil
 	}
 	input := &openapi3filter.RequestValidationInput{
-		Request: r.Request(), QueryParams: r.query, PathParams: map[string]string{},
+		Request: r.Request(), QueryParams: r.Query, PathParams: map[string]string{},
 		Options: &openapi3filter.Options{MultiError: true, SkipSettingDefaults: true},
 	}
 	for _, name := range r.ParamNames() {
-		input.PathParams[name] = r.param(name)
+		input.PathParams[name] = r.PathValue(name)
 	}
 	known := map[string]bool{}
-	for _, p := range op.parameters {
+	for _, p := range op.Parameters {
 		name, schema := p.Value.Name, p.Value.Schema.Value
 		if p.Value.In == openapi3.ParameterInQuery {
 			known[name] = true
-			if len(r.query[name]) > 1 && !schema.Type.Is(openapi3.TypeArray) {
+			if len(r.Query[name]) > 1 && !schema.Type.Is(openapi3.TypeArray) {
 				fields = append(fields, memory.Field{Path: "query." + name, Message: "is given more than once"})
 				continue
 			}
@@ -168,7 +168,7 @@ func (op *operation) checkParameters(r *request) (fields []memory.Field, err err
 			fields = append(fields, fieldErrors(p.Value.In+"."+name, err)...)
 		}
 	}
-	return append(fields, unknownParameters(r.query, slices.Sorted(maps.Keys(known)))...), nil
+	return append(fields, unknownParameters(r.Query, slices.Sorted(maps.Keys(known)))...), nil
 }
 
 // unknownParameters returns a fault for each parameter of a query that is not known, at most memory.MaxFields.
@@ -187,8 +187,8 @@ func unknownParameters(query url.Values, known []string) (faults []memory.Field)
 	return faults
 }
 
-// param is a path parameter, unescaped.
-func (r *request) param(name string) string {
+// PathValue is a path parameter, unescaped.
+func (r *Request) PathValue(name string) string {
 	value := r.Param(name)
 	if r.Request().URL.RawPath != "" { // Echo matched the escaped path
 		if plain, err := url.PathUnescape(value); err == nil {

@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"hippocampus/internal/secret"
 )
 
-// secretBody is a secret that was cut out of a request, which holds [secret] in its place since.
-type secretBody struct {
+// CutSecret is a secret that was cut out of a request, which holds [secret] in its place since.
+type CutSecret struct {
 	Kind string `json:"kind"`
 	Path string `json:"path"` // of the field, such as messages[0].content
 }
@@ -37,7 +37,7 @@ const maxWord = 4096
 type cutter struct {
 	place []step                      // of the value that is read
 	texts map[jsontext.Pointer]string // instead of those with secrets
-	found []secretBody
+	found []CutSecret
 }
 
 // step leads from a value of JSON to one within it: by name, or else by index.
@@ -48,15 +48,15 @@ type step struct {
 
 // cutSecrets cuts the secrets out of what the body says, before anything else reads it. value is the decoded body;
 // cutSecrets returns it as it is then.
-func (r *request) cutSecrets(value map[string]any) (map[string]any, *memory.Field) {
+func (r *Request) cutSecrets(value map[string]any) (map[string]any, *memory.Field) {
 	c := cutter{texts: map[jsontext.Pointer]string{}}
 	c.object(value, false)
 	if len(c.texts) == 0 {
 		return value, nil
 	}
-	r.altered.Secrets = c.found
-	r.body = replaced(r.body, c.texts)
-	return parseObject(r.body)
+	r.Altered.Secrets = c.found
+	r.Body = replaced(r.Body, c.texts)
+	return parseObject(r.Body)
 }
 
 func (c *cutter) object(object map[string]any, says bool) {
@@ -113,7 +113,7 @@ func (c *cutter) note(cleaned string, kinds []string) {
 	c.texts[at] = cleaned
 	path := pathOf(c.place)
 	for _, kind := range kinds {
-		c.found = append(c.found, secretBody{Kind: kind, Path: path})
+		c.found = append(c.found, CutSecret{Kind: kind, Path: path})
 	}
 }
 
@@ -152,16 +152,16 @@ func replaced(body []byte, texts map[jsontext.Pointer]string) []byte {
 	}
 }
 
-// alteredIn returns what was altered in an item of the body, such as memories[2], with the paths in it.
-func (r *request) alteredIn(item string) (in altered) {
-	for _, s := range r.altered.Secrets {
+// AlteredIn returns what was altered in an item of the body, such as memories[2], with the paths in it.
+func (r *Request) AlteredIn(item string) (in Altered) {
+	for _, s := range r.Altered.Secrets {
 		if path, ok := strings.CutPrefix(s.Path, item+"."); ok {
-			in.Secrets = append(in.Secrets, secretBody{s.Kind, path})
+			in.Secrets = append(in.Secrets, CutSecret{s.Kind, path})
 		}
 	}
-	for _, c := range r.altered.Cleaned {
+	for _, c := range r.Altered.Cleaned {
 		if path, ok := strings.CutPrefix(c.Path, item+"."); ok {
-			in.Cleaned = append(in.Cleaned, cleanedBody{path, c.Count})
+			in.Cleaned = append(in.Cleaned, CleanedText{path, c.Count})
 		}
 	}
 	return in

@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func addressOf(r *http.Request) string {
 // authenticated returns the key of a request. An address with too many failures gets
 // KindTooFast for every secret that was not valid lately, so that it can neither guess
 // nor stop the backends that share its address, such as that of a proxy.
-func (s *frameServer) authenticated(ctx context.Context, r *request) (memory.Key, error) {
+func (s *Server) authenticated(ctx context.Context, r *Request) (memory.Key, error) {
 	address := addressOf(r.Request())
 	secret, err := secretOf(r.Request())
 	if wait := s.failures.wait(address); wait > 0 && (err != nil || !s.keys.knows(secret)) {

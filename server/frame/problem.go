@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"context"
@@ -57,8 +57,8 @@ var table = map[memory.Kind]struct {
 		"The server failed because of a defect. Its log has the cause under this request id."},
 }
 
-// problemOf is the problem of an error, without instance and request id.
-func problemOf(err error) Problem {
+// ProblemOf is the problem of an error, without instance and request id.
+func ProblemOf(err error) Problem {
 	var httpError *echo.HTTPError
 	var known *memory.Error
 	switch {
@@ -85,9 +85,9 @@ func problemOf(err error) Problem {
 	return p
 }
 
-// problemPointer is problemOf for the field of a body.
-func problemPointer(err error) *Problem {
-	p := problemOf(err)
+// ProblemPointer is ProblemOf for the field of a body.
+func ProblemPointer(err error) *Problem {
+	p := ProblemOf(err)
 	return &p
 }
 
@@ -107,8 +107,8 @@ func httpProblem(err *echo.HTTPError) Problem {
 	return p
 }
 
-// newStatusError returns an error with a status of HTTP and the detail of its problem.
-func newStatusError(status int, detail string) error { return echo.NewHTTPError(status, detail) }
+// StatusError returns an error with a status of HTTP and the detail of its problem.
+func StatusError(status int, detail string) error { return echo.NewHTTPError(status, detail) }
 
 // isNoRoute reports whether an error says that a method and path are no route.
 func isNoRoute(err error) bool {
@@ -118,14 +118,14 @@ func isNoRoute(err error) bool {
 }
 
 // isRoute reports whether a path is that of a route.
-func (s *frameServer) isRoute(path string) bool {
+func (s *Server) isRoute(path string) bool {
 	return slices.ContainsFunc(s.echo.Routes(), func(r *echo.Route) bool { return r.Path == path })
 }
 
 // fail answers a request with an error.
-func (s *frameServer) fail(c echo.Context, err error) {
+func (s *Server) fail(c echo.Context, err error) {
 	c.Set(errorKey, err)
-	s.countRefused(err)
+	s.CountRefused(err)
 	if c.Response().Committed {
 		return
 	}
@@ -133,7 +133,7 @@ func (s *frameServer) fail(c echo.Context, err error) {
 		_ = c.NoContent(statusGone) // the client has left
 		return
 	}
-	p := problemOf(err)
+	p := ProblemOf(err)
 	if isNoRoute(err) && s.instead != nil {
 		if instead := s.instead(c.Request().URL.Path, s.isRoute); instead != "" {
 			p.Detail = "There is no such route: " + instead + "."
@@ -156,8 +156,8 @@ func (s *frameServer) fail(c echo.Context, err error) {
 	_ = c.JSON(p.Status, p) // fails only if the client has left
 }
 
-// countRefused counts an error by the bound that it names, if it names one.
-func (s *frameServer) countRefused(err error) {
+// CountRefused counts an error by the bound that it names, if it names one.
+func (s *Server) CountRefused(err error) {
 	var known *memory.Error
 	if errors.As(err, &known) && known.Limit != "" {
 		s.refused.WithLabelValues(known.Limit).Inc()
@@ -176,7 +176,7 @@ func retrySeconds(err error) string {
 
 // problems answers errors with problem documents, so that the middlewares around
 // it see the status that the client sees.
-func (s *frameServer) problems(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) problems(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := next(c); err != nil {
 			s.fail(c, err)

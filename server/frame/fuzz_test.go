@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"encoding/json"
@@ -44,11 +44,11 @@ func FuzzCursor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, cursor, name string, micros int64) {
 		for _, named := range []bool{false, true} {
-			position, ok := parseCursor(cursor, named)
+			position, ok := ParseCursor(cursor, named)
 			if !ok || position.ID == "" {
 				continue
 			}
-			if again, ok := parseCursor(formatCursor(position, named), named); !ok || again != position {
+			if again, ok := ParseCursor(FormatCursor(position, named), named); !ok || again != position {
 				t.Fatalf("%q is the position %v, whose cursor is that of %v", cursor, position, again)
 			}
 			if named && memory.CheckID(position.ID, false) != "" && len(position.ID) <= memory.MaxIDBytes {
@@ -59,9 +59,9 @@ func FuzzCursor(f *testing.F) {
 		if year := position.At.Year(); memory.CheckID(name, false) != "" || year < firstYear || year > lastYear {
 			return
 		}
-		if read, ok := parseCursor(formatCursor(position, true), true); !ok || read != position {
+		if read, ok := ParseCursor(FormatCursor(position, true), true); !ok || read != position {
 			t.Fatalf("the cursor of %v gives %v", position, read)
 		}
-		growthtest.Check(t, "", cursor, func(text string) { _, _ = parseCursor(text, true) })
+		growthtest.Check(t, "", cursor, func(text string) { _, _ = ParseCursor(text, true) })
 	})
 }

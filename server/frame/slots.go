@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// slots bounds how many recalls, contexts and searches for related memories run at a time:
+// Slots bounds how many recalls, contexts and searches for related memories run at a time:
 //
 //	a free slot  -> handler -> the slot is free again
 //	no free slot -> wait, first come, first served -> handler, or 503
@@ -20,7 +20,7 @@ import (
 // slower. A burst waits for up to burstWait. While more requests come than maxPressure, a
 // request waits for up to overloadWait: if the queue stayed long, every request of an
 // overloaded server would wait for all of it.
-type slots struct {
+type Slots struct {
 	most int
 	free *semaphore.Weighted
 	// pressure counts the requests that wait, and those that were refused less than restTime ago.
@@ -42,16 +42,16 @@ const restTime = 2 * slotRetry
 // overloaded.
 const pressurePerSlot = 8
 
-func newSlots(most int) *slots {
-	return &slots{
+func NewSlots(most int) *Slots {
+	return &Slots{
 		most: most, free: semaphore.NewWeighted(int64(most)), maxPressure: int64(most * pressurePerSlot),
 		burstWait: time.Second, overloadWait: time.Millisecond,
 	}
 }
 
-// bound makes a handler that runs h in a slot. KindBusy: no slot became free in time.
-func (s *slots) bound(h handler) handler {
-	return func(ctx context.Context, r *request) (any, error) {
+// Bound makes a handler that runs h in a slot. KindBusy: no slot became free in time.
+func (s *Slots) Bound(h Handler) Handler {
+	return func(ctx context.Context, r *Request) (any, error) {
 		if err := s.enter(ctx); err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (s *slots) bound(h handler) handler {
 	}
 }
 
-func (s *slots) enter(ctx context.Context) error {
+func (s *Slots) enter(ctx context.Context) error {
 	if s.free.TryAcquire(1) {
 		return nil
 	}

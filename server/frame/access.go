@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ func isRequestID(id string) bool {
 
 // access logs one line per request, without contents, queries or user ids: it
 // names the route by its pattern.
-func (s *frameServer) access(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) access(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := s.now()
 		err := next(c)
@@ -109,7 +109,7 @@ func method(r *http.Request) string {
 }
 
 // recoverPanics turns a handler's panic into an internal error.
-func (s *frameServer) recoverPanics() echo.MiddlewareFunc {
+func (s *Server) recoverPanics() echo.MiddlewareFunc {
 	return middleware.RecoverWithConfig(middleware.RecoverConfig{
 		DisableStackAll: true,
 		LogErrorFunc: func(c echo.Context, err error, stack []byte) error {

@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"context"
@@ -124,9 +124,9 @@ func secretOf(r *http.Request) (string, error) {
 }
 
 // authenticate finds the key of a request.
-func (s *frameServer) authenticate(ctx context.Context, r *request) error {
+func (s *Server) authenticate(ctx context.Context, r *Request) error {
 	if key, ok := KeyOf(ctx); ok {
-		r.key = key
+		r.Key = key
 		return nil
 	}
 	if s.dev {
@@ -134,11 +134,11 @@ func (s *frameServer) authenticate(ctx context.Context, r *request) error {
 			return memory.Errorf(memory.KindForbidden, "with --dev the server answers only requests to localhost or a "+
 				"loopback address, so that no page of another site reaches it: use one, or start it without --dev")
 		}
-		r.key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleOperator}
+		r.Key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleOperator}
 		return nil
 	}
 	var err error
-	r.key, err = s.authenticated(ctx, r)
+	r.Key, err = s.authenticated(ctx, r)
 	return err
 }
 
@@ -154,28 +154,28 @@ func isLoopback(hostPort string) bool {
 }
 
 // admit authenticates a request of a route and checks the role, the app and the rate of its key.
-func (s *frameServer) admit(ctx context.Context, r *request, rt route) error {
+func (s *Server) admit(ctx context.Context, r *Request, rt Route) error {
 	if err := s.authenticate(ctx, r); err != nil {
 		return err
 	}
-	r.Set(callerKey, r.key)
+	r.Set(callerKey, r.Key)
 	switch {
-	case !r.key.Role.Includes(rt.role):
-		return needsRole(rt.role, r.key)
-	case r.key.AppID == "" && !rt.serverWide:
+	case !r.Key.Role.Includes(rt.Role):
+		return NeedsRole(rt.Role, r.Key)
+	case r.Key.AppID == "" && !rt.ServerWide:
 		return memory.Errorf(memory.KindForbidden, "this needs a key of an app, and the key that was sent is the "+
-			"operator's, which belongs to no app: make one with `hippocampus key create --app APP --role %s`", rt.role)
+			"operator's, which belongs to no app: make one with `hippocampus key create --app APP --role %s`", rt.Role)
 	}
 	if _, ok := KeyOf(ctx); ok {
 		return nil // the request of the mount was counted
 	}
-	return s.rates.take(r.key.ID)
+	return s.rates.take(r.Key.ID)
 }
 
 // whileValid returns a context that ends when the key of a request is revoked, with an error of
 // KindUnauthorized as its cause. It looks for that at intervals of the time that a key is cached. The
 // caller must call end.
-func (s *frameServer) whileValid(ctx context.Context, r *request) (valid context.Context, end func()) {
+func (s *Server) whileValid(ctx context.Context, r *Request) (valid context.Context, end func()) {
 	valid, cancel := context.WithCancelCause(ctx)
 	secret, err := secretOf(r.Request())
 	if s.dev || err != nil {
@@ -200,16 +200,16 @@ func (s *frameServer) whileValid(ctx context.Context, r *request) (valid context
 	return valid, func() { cancel(nil); <-ended }
 }
 
-// revoked returns the error that ended a context of whileValid, if the key was revoked.
-func revoked(valid context.Context) error {
+// Revoked returns the error that ended a context of whileValid, if the key was revoked.
+func Revoked(valid context.Context) error {
 	if err := context.Cause(valid); memory.IsKind(err, memory.KindUnauthorized) {
 		return err
 	}
 	return nil
 }
 
-// needsRole is the error of a request whose key has too weak a role.
-func needsRole(needed memory.Role, key memory.Key) error {
+// NeedsRole is the error of a request whose key has too weak a role.
+func NeedsRole(needed memory.Role, key memory.Key) error {
 	why := ""
 	if needed == memory.RoleOperator {
 		why = ", since it concerns all apps: make one with `hippocampus key create --role operator`"

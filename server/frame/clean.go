@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"bytes"
@@ -13,22 +13,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// altered names what was changed in the texts of a request before anything else read them.
-type altered struct {
-	Secrets []secretBody  `json:"secrets,omitempty"`
-	Cleaned []cleanedBody `json:"cleaned,omitempty"`
+// Altered names what was changed in the texts of a request before anything else read them.
+type Altered struct {
+	Secrets []CutSecret   `json:"secrets,omitempty"`
+	Cleaned []CleanedText `json:"cleaned,omitempty"`
 }
 
-// cleanedBody counts the characters of a text that the stores cannot hold, and that became U+FFFD.
-type cleanedBody struct {
+// CleanedText counts the characters of a text that the stores cannot hold, and that became U+FFFD.
+type CleanedText struct {
 	Path  string `json:"path"`  // of the text, such as messages[0].content
 	Count int    `json:"count"` // of the characters, 1 or more; every byte that is not UTF-8 counts
 }
 
-// cleanTexts replaces NUL characters, halves of surrogate pairs and bytes that are not UTF-8 by U+FFFD in what a JSON
+// CleanTexts replaces NUL characters, halves of surrogate pairs and bytes that are not UTF-8 by U+FFFD in what a JSON
 // text says. The rest stays as it is, so that parseObject refuses such characters in ids and names; so does a text that
 // is not JSON or is nested too deep.
-func cleanTexts(body []byte) ([]byte, []cleanedBody) {
+func CleanTexts(body []byte) ([]byte, []CleanedText) {
 	if utf8.Valid(body) && !containsAny(body, `\u0000`, `\ud`, `\uD`) {
 		return body, nil
 	}
@@ -53,7 +53,7 @@ type cleaner struct {
 	place  []step // of the value that is read
 	out    []byte // the cleaned body up to body[copied]
 	copied int
-	found  []cleanedBody
+	found  []CleanedText
 }
 
 // within reads a value in the one that is read.
@@ -68,7 +68,7 @@ func (c *cleaner) within(s step, says bool) bool {
 func (c *cleaner) value(says bool) bool {
 	before := int(c.in.InputOffset())
 	token, err := c.in.ReadToken()
-	if err != nil || len(c.place) > maxDepth {
+	if err != nil || len(c.place) > MaxDepth {
 		return false
 	}
 	switch token.Kind() {
@@ -114,7 +114,7 @@ func (c *cleaner) text(start, end int) {
 	}
 	c.out = append(append(c.out, c.body[c.copied:start]...), cleaned...)
 	c.copied = end
-	c.found = append(c.found, cleanedBody{Path: pathOf(c.place), Count: count})
+	c.found = append(c.found, CleanedText{Path: pathOf(c.place), Count: count})
 }
 
 // cleanLiteral cleans a JSON string with its quotes, and counts what it replaced.

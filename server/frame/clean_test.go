@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"strings"
@@ -9,11 +9,11 @@ import (
 
 func TestClean_ReplacesInTextsAlone(t *testing.T) {
 	t.Parallel()
-	cleaned := func(path string, count int) []cleanedBody { return []cleanedBody{{path, count}} }
-	deep := strings.Repeat(`{"a":`, maxDepth+1) + `"\ud800"` + strings.Repeat("}", maxDepth+1)
+	cleaned := func(path string, count int) []CleanedText { return []CleanedText{{path, count}} }
+	deep := strings.Repeat(`{"a":`, MaxDepth+1) + `"\ud800"` + strings.Repeat("}", MaxDepth+1)
 	for name, c := range map[string]struct {
 		body, want string // want is empty: the body stays as it is
-		found      []cleanedBody
+		found      []CleanedText
 	}{
 		"whole pairs":        {`{"query":"\ud83d\ude42 \uD83D\uDE42 🙂 \\ud800 \/ \ufffd"}`, "", nil},
 		"NUL":                {`{"query":"a\u0000b\u0000"}`, `{"query":"a�b�"}`, cleaned("query", 2)},
@@ -29,7 +29,7 @@ func TestClean_ReplacesInTextsAlone(t *testing.T) {
 		},
 		"several": {
 			`{"metadata":{"a":"\u0000","n":1.50},"title":"\ud800"}`, `{"metadata":{"a":"�","n":1.50},"title":"�"}`,
-			[]cleanedBody{{"metadata.a", 1}, {"title", 1}},
+			[]CleanedText{{"metadata.a", 1}, {"title", 1}},
 		},
 		"a text for messages": {`{"messages":"a\u0000"}`, `{"messages":"a�"}`, cleaned("messages", 1)},
 		"an id":               {`{"user_id":"\u0000"}`, "", nil},
@@ -47,7 +47,7 @@ func TestClean_ReplacesInTextsAlone(t *testing.T) {
 			if want == "" {
 				want = c.body
 			}
-			got, found := cleanTexts([]byte(c.body))
+			got, found := CleanTexts([]byte(c.body))
 			if string(got) != want {
 				t.Errorf("%q, want %q", got, want)
 			}

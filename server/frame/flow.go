@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"bufio"
@@ -25,12 +25,12 @@ func abort(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// cutConnection says that the connection is to be cut, since the response failed midway.
-func (r *request) cutConnection() { r.Set(abortKey, true) }
+// CutConnection says that the connection is to be cut, since the response failed midway.
+func (r *Request) CutConnection() { r.Set(abortKey, true) }
 
-// flow reads the body and writes the response of a streamed route. It lifts the
+// Flow reads the body and writes the response of a streamed route. It lifts the
 // server's deadlines, but cuts off a client that transfers no byte for limit.
-type flow struct {
+type Flow struct {
 	control *http.ResponseController
 	body    io.Reader
 	out     *bufio.Writer
@@ -44,20 +44,20 @@ type flow struct {
 // past is a deadline that is over.
 var past = time.Unix(1, 0)
 
-// newInflow begins the stream of a request's body.
-func newInflow(r *request, limit time.Duration) *flow {
+// NewInflow begins the stream of a request's body.
+func NewInflow(r *Request, limit time.Duration) *Flow {
 	return newFlow(r, limit, (*http.ResponseController).SetReadDeadline)
 }
 
-// newOutflow begins the stream of a response.
-func newOutflow(r *request, limit time.Duration) *flow {
+// NewOutflow begins the stream of a response.
+func NewOutflow(r *Request, limit time.Duration) *Flow {
 	return newFlow(r, limit, (*http.ResponseController).SetWriteDeadline)
 }
 
 // newFlow begins a stream. cutOff sets the connection's deadline for reading or
 // for writing; the recorder of a test has no deadlines.
-func newFlow(r *request, limit time.Duration, cutOff func(*http.ResponseController, time.Time) error) *flow {
-	f := &flow{control: http.NewResponseController(r.Response()), body: r.Request().Body, limit: limit}
+func newFlow(r *Request, limit time.Duration, cutOff func(*http.ResponseController, time.Time) error) *Flow {
+	f := &Flow{control: http.NewResponseController(r.Response()), body: r.Request().Body, limit: limit}
 	f.out = bufio.NewWriterSize(&timedWriter{f, r.Response()}, 32<<10)
 	_, _ = f.control.SetReadDeadline(time.Time{}), f.control.SetWriteDeadline(time.Time{})
 	f.stall = time.AfterFunc(f.limit, func() {
@@ -69,7 +69,7 @@ func newFlow(r *request, limit time.Duration, cutOff func(*http.ResponseControll
 }
 
 // Read reads the body.
-func (f *flow) Read(p []byte) (int, error) {
+func (f *Flow) Read(p []byte) (int, error) {
 	f.stall.Reset(f.limit)
 	defer f.stall.Stop()
 	n, err := f.body.Read(p)
@@ -78,13 +78,13 @@ func (f *flow) Read(p []byte) (int, error) {
 }
 
 // Write writes to the response, through a buffer.
-func (f *flow) Write(p []byte) (int, error) {
+func (f *Flow) Write(p []byte) (int, error) {
 	f.written = true
 	return f.out.Write(p)
 }
 
-// flush sends what was written.
-func (f *flow) flush() error {
+// Flush sends what was written.
+func (f *Flow) Flush() error {
 	if err := f.out.Flush(); err != nil {
 		return err
 	}
@@ -93,29 +93,29 @@ func (f *flow) flush() error {
 	return f.control.Flush()
 }
 
-// hasBegun reports whether Write was called.
-func (f *flow) hasBegun() bool { return f.written }
+// HasBegun reports whether Write was called.
+func (f *Flow) HasBegun() bool { return f.written }
 
-// hasStalled reports whether the client was cut off.
-func (f *flow) hasStalled() bool { return f.stalled.Load() }
+// HasStalled reports whether the client was cut off.
+func (f *Flow) HasStalled() bool { return f.stalled.Load() }
 
-// interrupt ends a read that goes on, and those that follow.
-func (f *flow) interrupt() { _ = f.control.SetReadDeadline(past) }
+// Interrupt ends a read that goes on, and those that follow.
+func (f *Flow) Interrupt() { _ = f.control.SetReadDeadline(past) }
 
-// abandon leaves the rest of the body unread. It does nothing after a whole body,
+// Abandon leaves the rest of the body unread. It does nothing after a whole body,
 // since net/http would then take the deadline for a client that has left.
-func (f *flow) abandon() {
+func (f *Flow) Abandon() {
 	if !f.whole {
-		f.interrupt()
+		f.Interrupt()
 	}
 }
 
-// end must be called before the handler returns.
-func (f *flow) end() { f.stall.Stop() }
+// Close must be called before the handler returns.
+func (f *Flow) Close() { f.stall.Stop() }
 
 // timedWriter cuts the client off if a write takes longer than the limit.
 type timedWriter struct {
-	*flow
+	*Flow
 	to io.Writer
 }
 

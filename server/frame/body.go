@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"bytes"
@@ -18,15 +18,15 @@ import (
 )
 
 // readBody reads a JSON body of at most limit bytes.
-func readBody(r *request, limit int64) ([]byte, error) {
-	if err := checkMedia(r, echo.MIMEApplicationJSON); err != nil {
+func readBody(r *Request, limit int64) ([]byte, error) {
+	if err := CheckMedia(r, echo.MIMEApplicationJSON); err != nil {
 		return nil, err
 	}
 	return readLimited(r, limit)
 }
 
 // readLimited reads a body of at most limit bytes.
-func readLimited(r *request, limit int64) ([]byte, error) {
+func readLimited(r *Request, limit int64) ([]byte, error) {
 	size := r.Request().ContentLength
 	tooLarge := memory.Errorf(memory.KindTooLarge, "the body is over %d bytes: send less at once", limit)
 	if size > limit {
@@ -52,14 +52,14 @@ const discardLimit = 64 << 20
 
 // discard reads the rest of a body that is too large. Most clients read the answer only after they have sent the body,
 // and would see a broken connection instead of it. A client that waits for permission to send gets the answer at once.
-func discard(r *request) {
+func discard(r *Request) {
 	if r.Request().Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, r.Request().Body, discardLimit)
 	}
 }
 
-// checkMedia requires an uncompressed body of one media type.
-func checkMedia(r *request, want string) error {
+// CheckMedia requires an uncompressed body of one media type.
+func CheckMedia(r *Request, want string) error {
 	header := r.Request().Header
 	if media, _, err := mime.ParseMediaType(header.Get(echo.HeaderContentType)); err != nil || media != want {
 		return echo.NewHTTPError(http.StatusUnsupportedMediaType,
@@ -75,7 +75,8 @@ func checkMedia(r *request, want string) error {
 // Limits of a body's JSON. Without them, a body of 16 MiB with a field in every
 // 12 bytes took 2 s of CPU.
 const (
-	maxDepth  = 32        // of nested objects and arrays
+	// MaxDepth bounds the levels of nested objects and arrays.
+	MaxDepth  = 32
 	maxValues = 1_000_000 // names of fields count also
 )
 
@@ -83,7 +84,7 @@ const (
 const maxMountValues = 100_000
 
 // checkMountValues refuses a JSON body of too many values before a mount decodes it.
-func checkMountValues(r *request, body []byte) error {
+func checkMountValues(r *Request, body []byte) error {
 	media, _, _ := mime.ParseMediaType(r.Request().Header.Get(echo.HeaderContentType))
 	if !strings.HasPrefix(media, "text/") && countValues(body) > maxMountValues {
 		return memory.Errorf(memory.KindInvalid,
@@ -114,11 +115,11 @@ func countValues(raw []byte) (n int) {
 // refuses invalid UTF-8, half surrogate pairs, NUL characters, repeated fields,
 // numbers outside the range of a float64, deep nesting, and too many values.
 func parseObject(raw []byte) (map[string]any, *memory.Field) {
-	return parseBounded(raw, maxDepth, maxValues)
+	return ParseBounded(raw, MaxDepth, maxValues)
 }
 
-// parseBounded is parseObject with other limits.
-func parseBounded(raw []byte, depth, values int) (map[string]any, *memory.Field) {
+// ParseBounded is parseObject with other limits: levels of nesting, and names and values.
+func ParseBounded(raw []byte, depth, values int) (map[string]any, *memory.Field) {
 	switch {
 	case len(bytes.TrimSpace(raw)) == 0:
 		return nil, &memory.Field{Path: "body", Message: "is empty: send a JSON object"}

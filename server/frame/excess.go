@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// faultsOf returns what is wrong with a JSON value by its schema. Its cost is bounded by the
+// FaultsOf returns what is wrong with a JSON value by its schema. Its cost is bounded by the
 // schema, not by the number of faults: what a value has in excess is removed from it first.
-func faultsOf(schema *openapi3.Schema, value any) []memory.Field {
+func FaultsOf(schema *openapi3.Schema, value any) []memory.Field {
 	faults := cutExcess(schema, value)
 	err := schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
 	return append(faults, fieldErrors("", err)...)

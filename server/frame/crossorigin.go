@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"bytes"
@@ -59,14 +59,14 @@ func KeyOf(ctx context.Context) (key memory.Key, ok bool) {
 	return key, ok
 }
 
-// addMount adds the routes of a mount. It fails if openapi.yaml lacks one of its methods.
-func (s *frameServer) addMount(m Mount) error {
+// AddMount adds the routes of a mount. It fails if openapi.yaml lacks one of its methods.
+func (s *Server) AddMount(m Mount) error {
 	handle := m.Open(s)
 	if m.Methods == nil {
 		s.echo.Any(m.Path, s.serveMount(m, handle, nil))
 	}
 	for _, method := range m.Methods {
-		op, err := s.contract.operation(method, m.Path)
+		op, err := s.contract.Operation(method, m.Path)
 		if err != nil {
 			return err
 		}
@@ -76,19 +76,19 @@ func (s *frameServer) addMount(m Mount) error {
 }
 
 // serveMount admits a request to a mount, checks it against its description, which may be nil, and calls the handler.
-func (s *frameServer) serveMount(m Mount, handle MountHandler, op *operation) echo.HandlerFunc {
+func (s *Server) serveMount(m Mount, handle MountHandler, op *Operation) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		ctx, cancel := context.WithTimeout(c.Request().Context(), s.limits.work)
+		ctx, cancel := context.WithTimeout(c.Request().Context(), s.limits.Work)
 		defer cancel()
 		if m.Fail != nil {
 			c.Set(failKey, m.Fail)
 		}
-		r := &request{Context: c, keepSecrets: s.keepSecrets}
+		r := &Request{Context: c, keepSecrets: s.keepSecrets}
 		if err := s.admitTo(ctx, r, m); err != nil {
 			return err
 		}
 		if op != nil {
-			if err := op.check(r, s.limits.body); err != nil {
+			if err := op.check(r, s.limits.Body); err != nil {
 				return err
 			}
 		}
@@ -97,23 +97,23 @@ func (s *frameServer) serveMount(m Mount, handle MountHandler, op *operation) ec
 			control := http.NewResponseController(c.Response())
 			_, _ = control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})
 		} else {
-			body, err := readLimited(r, s.limits.body)
+			body, err := readLimited(r, s.limits.Body)
 			if err == nil {
 				err = checkMountValues(r, body)
 			}
 			if err != nil {
 				return err
 			}
-			body, _ = cleanTexts(body) // a body that is not JSON stays as it is
+			body, _ = CleanTexts(body) // a body that is not JSON stays as it is
 			c.Request().Body = io.NopCloser(bytes.NewReader(body))
 		}
 		ctx = context.WithValue(ctx, admittedID{}, c.Response().Header().Get(echo.HeaderXRequestID))
-		return handle(c.Response(), c.Request().WithContext(WithKey(ctx, r.key)))
+		return handle(c.Response(), c.Request().WithContext(WithKey(ctx, r.Key)))
 	}
 }
 
 // admitTo authenticates a request to a mount and checks its key.
-func (s *frameServer) admitTo(ctx context.Context, r *request, m Mount) error {
+func (s *Server) admitTo(ctx context.Context, r *Request, m Mount) error {
 	sent := r.Request()
 	if key := sent.Header.Get(m.KeyHeader); m.KeyHeader != "" && key != "" {
 		admitted := sent.Clone(ctx)
@@ -121,5 +121,5 @@ func (s *frameServer) admitTo(ctx context.Context, r *request, m Mount) error {
 		r.SetRequest(admitted)
 		defer r.SetRequest(sent)
 	}
-	return s.admit(ctx, r, route{role: m.Role})
+	return s.admit(ctx, r, Route{Role: m.Role})
 }

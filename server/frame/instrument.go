@@ -1,4 +1,4 @@
-package api
+package frame
 
 import (
 	"errors"
@@ -85,7 +85,7 @@ func (m *requestMetrics) observe(c echo.Context, seconds float64) {
 
 // instrument registers the metrics of requests and further ones, and returns the middleware that measures requests and
 // the handler that serves the metrics.
-func (s *frameServer) instrument(m Metrics) (echo.MiddlewareFunc, http.Handler, error) {
+func (s *Server) instrument(m Metrics) (echo.MiddlewareFunc, http.Handler, error) {
 	if m.Registerer == nil {
 		m.Registerer = prometheus.NewRegistry()
 	}

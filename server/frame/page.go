@@ -1,0 +1,174 @@
+package frame
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+// DefaultPage is the number of rows of a page if the request names no limit.
+const DefaultPage = 50
+
+// InvalidCursor is what is wrong with a cursor that the server has not made.
+const InvalidCursor = "is not a cursor of this API: send the next_cursor of the previous page, unchanged"
+
+// List makes the handler of a list that is read page by page:
+//
+//	cursor, limit and other parameters -> filter -> find -> {"<name>": [...], "next_cursor": "..."}
+type List[Filter, Row, Body any] struct {
+	Name     string // of the field that holds the rows
+	Named    bool   // whether a row is identified by a name that a client chose, and not by a UUID
+	Filter   func(r *Request, p Page) Filter
+	Find     func(ctx context.Context, f Filter) ([]Row, error)
+	Body     func(Row) Body
+	Position func(Row) db.Position // by which the rows are ordered
+
+	// End returns where a page that may compare so many rows ends, and limits the filter to it. Optional.
+	End func(ctx context.Context, f *Filter, examine int) (*db.Position, error)
+}
+
+func (l List[Filter, Row, Body]) Handle(ctx context.Context, r *Request) (any, error) {
+	p := Page{Limit: r.Limit(), Before: r.Cursor(l.Named)}
+	examine := r.QueryInteger("examine", 0)
+	filter := l.Filter(r, p)
+	err := r.Err()
+	if err != nil {
+		return nil, err
+	}
+	var end *db.Position
+	if examine > 0 && l.End != nil {
+		if end, err = l.End(ctx, &filter, examine); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := l.Find(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	body := pageBody{name: l.Name, rows: BodiesOf(rows, l.Body)}
+	switch n := len(rows); {
+	case n > 0 && n >= p.Limit:
+		body.next = FormatCursor(l.Position(rows[n-1]), l.Named)
+	case end != nil:
+		body.next = FormatCursor(*end, l.Named)
+	}
+	return body, nil
+}
+
+// Page is the part of a list that a request asks for.
+type Page struct {
+	Limit  int
+	Before *db.Position // nil: from the newest
+}
+
+// After is the name that a list ordered by names continues after; "" at its beginning.
+func (p Page) After() string {
+	if p.Before == nil {
+		return ""
+	}
+	return p.Before.ID
+}
+
+// NamePosition is the position of a row in a list that is ordered by names.
+func NamePosition(name string) db.Position { return db.Position{At: time.UnixMicro(0), ID: name} }
+
+// pageBody is one page of a list; its JSON has the rows first.
+type pageBody struct {
+	name string
+	rows any
+	next string // cursor of the next page; empty on the last one
+}
+
+func (b pageBody) MarshalJSON() ([]byte, error) {
+	rows, err := json.Marshal(b.rows)
+	if err != nil || b.next == "" {
+		return fmt.Appendf(nil, `{%q:%s}`, b.name, rows), err
+	}
+	return fmt.Appendf(nil, `{%q:%s,"next_cursor":%q}`, b.name, rows, b.next), nil
+}
+
+// BodiesOf converts each item of a list. The result is never nil, so that its JSON is [].
+func BodiesOf[T, Body any](items []T, body func(T) Body) []Body {
+	bodies := make([]Body, len(items))
+	for i, item := range items {
+		bodies[i] = body(item)
+	}
+	return bodies
+}
+
+// Limit reads the query parameter limit.
+func (r *Request) Limit() int { return r.QueryInteger("limit", DefaultPage) }
+
+// QueryInteger reads a query parameter whose limits openapi.yaml states.
+func (r *Request) QueryInteger(name string, absent int) int {
+	text := r.Query.Get(name)
+	if text == "" {
+		return absent
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		r.Note("query."+name, "is not written as a plain integer")
+	}
+	return n
+}
+
+// Cursor reads the query parameter cursor; nil if it is absent.
+func (r *Request) Cursor(named bool) *db.Position {
+	text := r.Query.Get("cursor")
+	if text == "" {
+		return nil
+	}
+	position, ok := ParseCursor(text, named)
+	if !ok {
+		r.Note("query.cursor", InvalidCursor)
+	}
+	return &position
+}
+
+// A cursor is the position of the last row of a page: microseconds, a dot and the id. A name is
+// written in base64url. openapi.yaml states this form, so that every text of this form is a position.
+func FormatCursor(p db.Position, named bool) string {
+	id := p.ID
+	if named {
+		id = base64.RawURLEncoding.EncodeToString([]byte(id))
+	}
+	return fmt.Sprintf("%d.%s", p.At.UnixMicro(), id)
+}
+
+// maxMicros is the number of digits of a time in microseconds.
+const maxMicros = 16
+
+func ParseCursor(text string, named bool) (p db.Position, ok bool) {
+	micros, id, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(micros, 10, 63)
+	if err != nil || len(micros) > maxMicros {
+		return db.Position{}, false
+	}
+	at := time.UnixMicro(int64(n)).UTC()
+	if !named {
+		return db.Position{At: at, ID: id}, memory.IsID(id)
+	}
+	name, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil || len(name) == 0 {
+		return db.Position{}, false
+	}
+	return db.Position{At: at, ID: printable(string(name))}, true
+}
+
+// printable returns a name without what no store can hold.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+}
