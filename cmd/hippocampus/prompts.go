@@ -14,6 +14,7 @@ import (
 
 	"hippocampus/internal/text"
 	"hippocampus/server/app"
+	"hippocampus/server/trial"
 )
 
 func promptsCommand(o *overrides, host app.Host) *cobra.Command {
@@ -32,7 +33,7 @@ func listPromptsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "PROMPT\tUSE\tINPUT")
-			for _, p := range app.Prompts {
+			for _, p := range trial.Prompts {
 				fmt.Fprintf(table, "%s\t%s\t%s\n", p.Name, p.Use, p.Input)
 			}
 			return table.Flush()
@@ -60,11 +61,11 @@ docs/prompts has an input for each prompt.`,
 			if err != nil {
 				return err
 			}
-			trial, err := readTrial(cmd.InOrStdin(), args[0])
+			input, err := readTrial(cmd.InOrStdin(), args[0])
 			if err != nil {
 				return err
 			}
-			tried, err := app.TryPrompt(cmd.Context(), cfg, host, trial)
+			tried, err := app.TryPrompt(cmd.Context(), cfg, host, input)
 			if err != nil {
 				return err
 			}
@@ -75,32 +76,32 @@ docs/prompts has an input for each prompt.`,
 }
 
 // readTrial reads YAML, which includes JSON.
-func readTrial(in io.Reader, name string) (trial app.Trial, err error) {
+func readTrial(in io.Reader, name string) (input trial.Input, err error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return trial, err
+			return input, err
 		}
 		defer file.Close()
 		in = file
 	}
 	var value any
 	if err := yaml.NewDecoder(in).Decode(&value); err != nil {
-		return trial, fmt.Errorf("%s is neither YAML nor JSON: %w", name, err)
+		return input, fmt.Errorf("%s is neither YAML nor JSON: %w", name, err)
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		return trial, fmt.Errorf("%s is not the input of a prompt: %w", name, err)
+		return input, fmt.Errorf("%s is not the input of a prompt: %w", name, err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&trial); err != nil {
-		return trial, fmt.Errorf("%s is not the input of a prompt: %w", name, err)
+	if err := decoder.Decode(&input); err != nil {
+		return input, fmt.Errorf("%s is not the input of a prompt: %w", name, err)
 	}
-	return trial, nil
+	return input, nil
 }
 
-func printTried(out io.Writer, tried app.Tried) {
+func printTried(out io.Writer, tried trial.Outcome) {
 	section := func(format string, args ...any) { fmt.Fprintf(out, "--- "+format+"\n", args...) }
 	p := tried.Prompt
 	section("system, %d tokens", text.CountTokens(p.System))

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"hippocampus/server/app"
+	"hippocampus/server/trial"
 )
 
 // Every prompt of the repository can be tried.
@@ -18,8 +18,8 @@ func TestPrompts_ListsAll(t *testing.T) {
 		if err != nil || entry.IsDir() || !isPrompt || filepath.Base(filepath.Dir(path)) != "prompts" {
 			return err
 		}
-		if !slices.ContainsFunc(app.Prompts, func(p app.PromptInfo) bool { return p.Name == name }) {
-			t.Errorf("the prompt %s is missing in app.Prompts: add it, with its input in docs/prompts", path)
+		if !slices.ContainsFunc(trial.Prompts, func(p trial.Prompt) bool { return p.Name == name }) {
+			t.Errorf("the prompt %s is missing in trial.Prompts: add it, with its input in docs/prompts", path)
 		}
 		return nil
 	})

@@ -1,4 +1,4 @@
-package app
+package trial
 
 import (
 	"context"
@@ -27,7 +27,7 @@ var (
 	errNoMemories = errors.New("there are no memories")
 )
 
-func tryScore(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial) (made []Made, err error) {
+func tryScore(ctx context.Context, chat llm.Chat, cfg config.Config, t Input) (made []Made, err error) {
 	if len(t.Messages) == 0 {
 		return nil, errNoMessages
 	}
@@ -53,12 +53,12 @@ func tryScore(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial) (m
 	return made, err
 }
 
-func tryJudge(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+func tryJudge(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {
 	if t.Fact == nil || len(t.Memories) == 0 || len(t.Memories) > judge.MaxNear {
 		return nil, fmt.Errorf("there is no fact, or there are not 1 to %d memories", judge.MaxNear)
 	}
 	near := t.statements(t.Memories)
-	verdicts, err := judge.NewLLM(chat).Judge(ctx, t.statements([]TrialStatement{*t.Fact})[0], near)
+	verdicts, err := judge.NewLLM(chat).Judge(ctx, t.statements([]Statement{*t.Fact})[0], near)
 	for i, v := range verdicts {
 		one := Made{Verdict: string(v.Decision), Content: near[i].Content, Note: string(v.Relation)}
 		if v.Merged != "" {
@@ -71,7 +71,7 @@ func tryJudge(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (mad
 	return made, err
 }
 
-func tryRoute(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+func tryRoute(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {
 	if t.Query == "" {
 		return nil, errors.New("there is no query")
 	}
@@ -82,7 +82,7 @@ func tryRoute(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (mad
 	return made, err
 }
 
-func tryReflect(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+func tryReflect(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {
 	if len(t.Memories) == 0 {
 		return nil, errNoMemories
 	}
@@ -97,7 +97,7 @@ func tryReflect(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (m
 	return append(made, leftOut(tried.LeftOut)...), err
 }
 
-func tryCompress(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+func tryCompress(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {
 	if len(t.Memories) == 0 {
 		return nil, errNoMemories
 	}
@@ -121,7 +121,7 @@ func leftOut(reasons []string) (made []Made) {
 	return made
 }
 
-func tryCondense(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial) ([]Made, error) {
+func tryCondense(ctx context.Context, chat llm.Chat, cfg config.Config, t Input) ([]Made, error) {
 	if len(t.Memories) == 0 {
 		return nil, errNoMemories
 	}
@@ -137,7 +137,7 @@ func tryCondense(ctx context.Context, chat llm.Chat, cfg config.Config, t Trial)
 	return []Made{{Verdict: string(memory.Kept), Content: text}}, nil
 }
 
-func tryCompact(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) ([]Made, error) {
+func tryCompact(ctx context.Context, chat llm.Chat, _ config.Config, t Input) ([]Made, error) {
 	if len(t.Messages) == 0 {
 		return nil, errNoMessages
 	}
@@ -148,14 +148,14 @@ func tryCompact(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) ([
 	return oneMade(session.Try(ctx, chat, t.Summary, events, t.maxChars()))
 }
 
-func tryReplay(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) ([]Made, error) {
+func tryReplay(ctx context.Context, chat llm.Chat, _ config.Config, t Input) ([]Made, error) {
 	if len(t.Messages) == 0 {
 		return nil, errNoMessages
 	}
 	return oneMade(consolidation.TryReplay(ctx, chat, t.Summary, t.logged()))
 }
 
-func tryDeep(ctx context.Context, chat llm.Chat, _ config.Config, t Trial) (made []Made, err error) {
+func tryDeep(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {
 	if len(t.Messages) == 0 {
 		return nil, errNoMessages
 	}
@@ -178,7 +178,7 @@ func oneMade(text string, err error) ([]Made, error) {
 // defaultChars is the size of a result if the trial gives no size.
 const defaultChars = 500
 
-func (t Trial) maxChars() int {
+func (t Input) maxChars() int {
 	if t.MaxChars == 0 {
 		return defaultChars
 	}
@@ -186,7 +186,7 @@ func (t Trial) maxChars() int {
 }
 
 // statements are memories whose ids are their numbers, from 1.
-func (t Trial) statements(list []TrialStatement) []memory.Memory {
+func (t Input) statements(list []Statement) []memory.Memory {
 	memories := make([]memory.Memory, len(list))
 	for i, s := range list {
 		m := memory.Memory{
@@ -207,7 +207,7 @@ func (t Trial) statements(list []TrialStatement) []memory.Memory {
 	return memories
 }
 
-func messagesOf(list []TrialMessage) []memory.Message {
+func messagesOf(list []Message) []memory.Message {
 	messages := make([]memory.Message, len(list))
 	for i, m := range list {
 		messages[i] = memory.Message{Role: m.Role, Name: m.Name, Kind: m.Kind, Content: m.Content}
@@ -216,7 +216,7 @@ func messagesOf(list []TrialMessage) []memory.Message {
 }
 
 // logged are the messages as events of a conversation, one turn each.
-func (t Trial) logged() []session.Logged {
+func (t Input) logged() []session.Logged {
 	events := make([]session.Logged, len(t.Messages))
 	for i, m := range messagesOf(t.Messages) {
 		if m.Kind == "" {
