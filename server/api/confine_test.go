@@ -248,7 +248,8 @@ func TestConfine_AppliesToStoredKeys(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	f.must(f.store.CreateKey(t.Context(), memory.Key{
-		ID: memory.NewID(), Hash: frame.HashKey("bound"), AppID: "app", UserID: "u", Role: memory.RoleRead, CreatedAt: f.now(),
+		ID: memory.NewID(), Hash: frame.HashKey("bound"), AppID: "app", UserID: "u", Role: memory.RoleRead,
+		CreatedAt: f.now(),
 	}))
 	bound := []string{"Authorization", "Bearer bound"}
 	f.want(http.StatusOK, "GET", "/v1/memories?user_id=u", "", bound...)

@@ -74,7 +74,9 @@ type consolidateRequest struct {
 	Mode consolidation.Mode `json:"mode"`
 }
 
-func (h consolidationHandlers) consolidate(ctx context.Context, r *frame.Request, body consolidateRequest) (any, error) {
+func (h consolidationHandlers) consolidate(
+	ctx context.Context, r *frame.Request, body consolidateRequest,
+) (any, error) {
 	return h.start(ctx, r, body.endRequest, func(id string) (consolidation.Ended, error) {
 		return h.Consolidator.Consolidate(ctx, r.Key.AppID, body.UserID, id, body.Mode)
 	})

@@ -188,7 +188,8 @@ func (h contextHandlers) post(ctx context.Context, r *frame.Request, body contex
 		Text: made.Text, Messages: made.Messages, Query: made.Query, Size: sizeOf(ask.Room, made.Size),
 		Parts:   frame.BodiesOf(made.Parts, func(p assembly.Spent) partBody { return partBody(p) }),
 		LeftOut: frame.BodiesOf(made.LeftOut, func(l assembly.LeftOut) leftOutBody { return leftOutBody(l) }),
-		Profile: made.Profile, Condensed: made.Condensed, NotCondensed: made.NotCondensed, Dropped: frame.NotNil(made.Dropped),
+		Profile: made.Profile, Condensed: made.Condensed, NotCondensed: made.NotCondensed,
+		Dropped:    frame.NotNil(made.Dropped),
 		recallBody: recallBodyOf(recalled, h.now().Sub(start)),
 	}, nil
 }

@@ -43,14 +43,15 @@ type Sessions interface {
 type conversationHandlers struct{ ConversationParts }
 
 func (h conversationHandlers) register(r *frame.Routes) {
-	r.Add("GET /v1/conversations", memory.RoleRead, frame.List[db.ConversationFilter, memory.Conversation, conversationBody]{
+	list := frame.List[db.ConversationFilter, memory.Conversation, conversationBody]{
 		Name:     "conversations",
 		Named:    true,
 		Filter:   conversationFilter,
 		Find:     h.Reader.ListConversations,
 		Body:     conversationOf,
 		Position: func(c memory.Conversation) db.Position { return db.Position{At: c.LastAt, ID: c.ID} },
-	}.Handle)
+	}
+	r.Add("GET /v1/conversations", memory.RoleRead, list.Handle)
 	r.Add("GET /v1/conversations/:id", memory.RoleRead, h.get)
 	r.Add("PATCH /v1/conversations/:id", memory.RoleWrite, frame.WithBody(h.patch))
 	r.Add("DELETE /v1/conversations/:id", memory.RoleWrite, h.delete)

@@ -130,7 +130,8 @@ func TestConversations_RequireUserIfAmbiguous(t *testing.T) {
 		{"GET", "/v1/conversations/c", ""}, {"GET", "/v1/conversations/c/working", ""},
 		{"PATCH", "/v1/conversations/c", `{"title":"x"}`}, {"DELETE", "/v1/conversations/c", ""},
 	} {
-		if p := fetch[frame.Problem](f, http.StatusConflict, r.method, r.path, r.body); !strings.Contains(p.Detail, "user_id") {
+		p := fetch[frame.Problem](f, http.StatusConflict, r.method, r.path, r.body)
+		if !strings.Contains(p.Detail, "user_id") {
 			t.Errorf("%s %s: %q does not say what to do", r.method, r.path, p.Detail)
 		}
 		f.want(http.StatusNotFound, r.method, r.path+"?user_id=carol", r.body)

@@ -64,7 +64,8 @@ func editOne(
 		}
 		e, err := edit(ctx, r.Key.AppID, id, ingest.Scope(r.Query.Get("scope")))
 		return changedBody{
-			Memory: wire.MemoryOf(e.Memory), Effects: frame.BodiesOf(e.Effects, effectOf), Facts: frame.BodiesOf(e.Facts, factEffectOf),
+			Memory: wire.MemoryOf(e.Memory), Effects: frame.BodiesOf(e.Effects, effectOf),
+			Facts:  frame.BodiesOf(e.Facts, factEffectOf),
 			Events: frame.BodiesOf(e.Log, eventEffectOf),
 		}, err
 	}

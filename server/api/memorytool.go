@@ -37,13 +37,14 @@ type memoryToolHandlers struct {
 
 func (h memoryToolHandlers) register(r *frame.Routes) {
 	r.Add("POST /v1/memory-tool", memory.RoleRead, frame.WithBody(h.run))
-	r.Add("GET /v1/memory-tool/versions", memory.RoleRead, frame.List[db.FileVersionFilter, memory.FileVersion, fileVersionBody]{
+	list := frame.List[db.FileVersionFilter, memory.FileVersion, fileVersionBody]{
 		Name:     "versions",
 		Filter:   fileVersionFilter,
 		Find:     h.Reader.ListFileVersions,
 		Body:     fileVersionOf,
 		Position: func(v memory.FileVersion) db.Position { return db.Position{At: v.WrittenAt, ID: v.ID} },
-	}.Handle)
+	}
+	r.Add("GET /v1/memory-tool/versions", memory.RoleRead, list.Handle)
 	r.Add("GET /v1/memory-tool/versions/:id", memory.RoleRead, h.version)
 }
 

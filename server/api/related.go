@@ -110,7 +110,8 @@ func (h relatedHandlers) find(ctx context.Context, r *frame.Request) (any, error
 		Degraded []string      `json:"degraded"`
 	}{[]relatedBody{}, frame.NotNil(found.Degraded)}
 	for _, f := range found.Memories {
-		body.Memories = append(body.Memories, relatedBody{wire.MemoryOf(f.Memory), f.Score, frame.BodiesOf(f.Reasons, reasonOf)})
+		reasons := frame.BodiesOf(f.Reasons, reasonOf)
+		body.Memories = append(body.Memories, relatedBody{wire.MemoryOf(f.Memory), f.Score, reasons})
 	}
 	return body, err
 }

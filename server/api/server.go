@@ -75,7 +75,7 @@ func New(o Options) (*Server, error) {
 
 // features wires the handlers of each feature to their parts.
 func (s *Server) features(o Options, contract *frame.Contract) []feature {
-	now, waiter := o.Now, frame.NewWaiter(o.Wait, s.frame.Draining())
+	now, waiter := o.Now, s.frame.Waiter(o.Wait)
 	slots := frame.NewSlots(o.MaxInflight)
 	quotas := newQuotas(o.Quotas, now)
 	return []feature{

@@ -244,8 +244,8 @@ func (h turnHandlers) withdraw(ctx context.Context, r *frame.Request) (any, erro
 	}
 	done, err := h.Ingester.Withdraw(ctx, r.Key.AppID, ref)
 	return withdrawnBody{
-		turnBody: turnOf(done.Turn), Effects: frame.BodiesOf(done.Effects, effectOf), Facts: frame.BodiesOf(done.Facts, factEffectOf),
-		Events: frame.BodiesOf(done.Log, eventEffectOf),
+		turnBody: turnOf(done.Turn), Effects: frame.BodiesOf(done.Effects, effectOf),
+		Facts: frame.BodiesOf(done.Facts, factEffectOf), Events: frame.BodiesOf(done.Log, eventEffectOf),
 	}, err
 }
 

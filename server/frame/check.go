@@ -31,27 +31,16 @@ func Decode[T any](raw []byte) (T, error) {
 
 // Checks collects what is wrong with a request and cannot be stated in
 // openapi.yaml: limits in bytes, control characters, times, contradictions.
-type Checks struct {
-	fields []memory.Field
-}
+type Checks struct{ faults memory.Fields }
 
 // Note records a complaint unless it is empty.
-func (c *Checks) Note(path, complaint string) {
-	if complaint != "" {
-		c.fields = append(c.fields, memory.Field{Path: path, Message: complaint})
-	}
-}
+func (c *Checks) Note(path, complaint string) { c.faults.Add(path, complaint) }
 
 // NoteAll records faults.
-func (c *Checks) NoteAll(faults []memory.Field) { c.fields = append(c.fields, faults...) }
+func (c *Checks) NoteAll(faults []memory.Field) { c.faults = append(c.faults, faults...) }
 
 // Err returns an error with all complaints, or nil without any.
-func (c *Checks) Err() error {
-	if len(c.fields) == 0 {
-		return nil
-	}
-	return memory.Invalid(c.fields...)
-}
+func (c *Checks) Err() error { return c.faults.Err() }
 
 // Owner is a user of the key's app.
 func (c *Checks) Owner(path string, key memory.Key, userID string) memory.Owner {

@@ -11,7 +11,7 @@ import (
 )
 
 func FuzzParseObject(f *testing.F) {
-	for _, seed := range []string{`{"user_id":"u","query":"q"}`, `{"a":[1,{"b":"\ud83d\ude42"}]}`, `{"a":"\ud800`, `{"\u`, "{", ""} {
+	for _, seed := range []string{`{"query":"q"}`, `{"a":[1,{"b":"\ud83d\ude42"}]}`, `{"a":"\ud800`, `{"\u`, "{", ""} {
 		f.Add("", seed)
 	}
 	for _, unit := range []string{`"a":1,`, `[`, `{"a":`, `1,`, `\ud800`, `\u0041`, `9`, `"`} {

@@ -172,10 +172,8 @@ type Waiter struct {
 	draining context.Context
 }
 
-// NewWaiter returns a waiter of a timeout. draining ends when the server drains.
-func NewWaiter(timeout time.Duration, draining context.Context) Waiter {
-	return Waiter{timeout, draining}
-}
+// Waiter returns a waiter of a timeout.
+func (s *Server) Waiter(timeout time.Duration) Waiter { return Waiter{timeout, s.draining} }
 
 // Context returns a context that ends after the timeout or when the server drains.
 func (w Waiter) Context(ctx context.Context) (context.Context, context.CancelFunc) {
