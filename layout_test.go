@@ -89,15 +89,21 @@ func importsByPackage(t *testing.T) map[string][]string {
 	return imports
 }
 
-// The frame of requests is below the handlers: it imports neither another package of the server nor a service.
+// The frame of requests is below the handlers: it imports neither another package of the server nor a service. Only
+// the wiring imports the handlers; the adapters of other protocols send requests to them.
 func TestLayout_FrameKnowsNoHandler(t *testing.T) {
 	t.Parallel()
-	const frame = module + "/server/frame"
-	imports := importsByPackage(t)[frame]
-	if len(imports) == 0 {
+	const frame, handlers, wiring = module + "/server/frame", module + "/server/api", module + "/server/app"
+	all := importsByPackage(t)
+	if len(all[frame]) == 0 {
 		t.Fatalf("%s imports nothing", frame)
 	}
-	for _, imported := range imports {
+	for importer, imports := range all {
+		if importer != wiring && slices.Contains(imports, handlers) {
+			t.Errorf("%s imports %s", importer, handlers)
+		}
+	}
+	for _, imported := range all[frame] {
 		if name := room(imported); strings.HasPrefix(imported, module+"/") && name != "internal" && name != "db" {
 			t.Errorf("%s imports %s", frame, imported)
 		}

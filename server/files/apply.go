@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"hippocampus/internal/memory"
@@ -226,8 +225,7 @@ func (s server) call(ctx context.Context, method, path string, body, into any) e
 // errorOf is the error of a problem document.
 func errorOf(p frame.Problem, retryAfter string) error {
 	known := &memory.Error{
-		Kind: memory.Kind(strings.TrimPrefix(p.Type, "urn:hippocampus:problem:")),
-		Err:  errors.New(p.Detail), Fields: p.Errors,
+		Kind: p.Kind(), Err: errors.New(p.Detail), Fields: p.Errors,
 	}
 	if wait, err := time.ParseDuration(retryAfter + "s"); err == nil {
 		known.RetryAfter = wait

@@ -246,11 +246,3 @@ func number(text string) (any, *memory.Field) {
 	}
 	return f, nil
 }
-
-// joinPath joins the path of a value and a path within it.
-func joinPath(outer, inner string) string {
-	if outer == "" || inner == "" || inner[0] == '[' {
-		return outer + inner
-	}
-	return outer + "." + inner
-}

@@ -13,18 +13,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Altered names what was changed in the texts of a request before anything else read them.
-type Altered struct {
-	Secrets []CutSecret   `json:"secrets,omitempty"`
-	Cleaned []CleanedText `json:"cleaned,omitempty"`
-}
-
-// CleanedText counts the characters of a text that the stores cannot hold, and that became U+FFFD.
-type CleanedText struct {
-	Path  string `json:"path"`  // of the text, such as messages[0].content
-	Count int    `json:"count"` // of the characters, 1 or more; every byte that is not UTF-8 counts
-}
-
 // CleanTexts replaces NUL characters, halves of surrogate pairs and bytes that are not UTF-8 by U+FFFD in what a JSON
 // text says. The rest stays as it is, so that parseObject refuses such characters in ids and names; so does a text that
 // is not JSON or is nested too deep.

@@ -42,23 +42,6 @@ type Mount struct {
 // MountHandler answers an admitted request, or returns an error that becomes a problem document like that of a route.
 type MountHandler func(w http.ResponseWriter, r *http.Request) error
 
-// The context keys of a request that was admitted to a mount.
-type (
-	admittedKey struct{} // memory.Key
-	admittedID  struct{} // the id of the request, which the requests that it makes have also
-)
-
-// WithKey returns a context whose requests to a Server come from a key, whatever their headers hold.
-func WithKey(ctx context.Context, key memory.Key) context.Context {
-	return context.WithValue(ctx, admittedKey{}, key)
-}
-
-// KeyOf returns the key of a request that was admitted to a mount, or that of WithKey.
-func KeyOf(ctx context.Context) (key memory.Key, ok bool) {
-	key, ok = ctx.Value(admittedKey{}).(memory.Key)
-	return key, ok
-}
-
 // AddMount adds the routes of a mount. It fails if openapi.yaml lacks one of its methods.
 func (s *Server) AddMount(m Mount) error {
 	handle := m.Open(s)

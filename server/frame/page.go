@@ -14,9 +14,6 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// DefaultPage is the number of rows of a page if the request names no limit.
-const DefaultPage = 50
-
 // InvalidCursor is what is wrong with a cursor that the server has not made.
 const InvalidCursor = "is not a cursor of this API: send the next_cursor of the previous page, unchanged"
 
@@ -102,22 +99,6 @@ func BodiesOf[T, Body any](items []T, body func(T) Body) []Body {
 		bodies[i] = body(item)
 	}
 	return bodies
-}
-
-// Limit reads the query parameter limit.
-func (r *Request) Limit() int { return r.QueryInteger("limit", DefaultPage) }
-
-// QueryInteger reads a query parameter whose limits openapi.yaml states.
-func (r *Request) QueryInteger(name string, absent int) int {
-	text := r.Query.Get(name)
-	if text == "" {
-		return absent
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		r.Note("query."+name, "is not written as a plain integer")
-	}
-	return n
 }
 
 // Cursor reads the query parameter cursor; nil if it is absent.

@@ -34,6 +34,9 @@ const (
 	retryAfter  = 5 * time.Second
 )
 
+// Kind returns the kind of error that the problem is of.
+func (p Problem) Kind() memory.Kind { return memory.Kind(strings.TrimPrefix(p.Type, problemType)) }
+
 // table holds the problem of each kind of error. If detail is empty, the text of
 // the error is the detail. Otherwise the error concerns the server's internals,
 // and only the log has its text, apart from what any caller may read (memory.DetailOf).

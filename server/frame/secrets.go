@@ -16,12 +16,6 @@ import (
 	"hippocampus/internal/secret"
 )
 
-// CutSecret is a secret that was cut out of a request, which holds [secret] in its place since.
-type CutSecret struct {
-	Kind string `json:"kind"`
-	Path string `json:"path"` // of the field, such as messages[0].content
-}
-
 // saying are the fields that hold what people and models say. Other fields name things, and stay as they are.
 var saying = map[string]bool{
 	"content": true, "query": true, "present": true, "title": true, "tags": true, "metadata": true, "value": true,

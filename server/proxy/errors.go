@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"go.uber.org/zap"
 
@@ -48,8 +47,9 @@ type failure struct {
 
 // fail writes an error of this server in OpenAI's form, which its clients turn into their exceptions.
 func fail(w http.ResponseWriter, status int, p frame.Problem) {
-	code := p.Type[strings.LastIndexByte(p.Type, ':')+1:]
-	writeError(w, status, failure{Message: cmp.Or(p.Detail, p.Title), Type: "hippocampus_error", Code: code})
+	writeError(w, status, failure{
+		Message: cmp.Or(p.Detail, p.Title), Type: "hippocampus_error", Code: string(p.Kind()),
+	})
 }
 
 func writeError(w http.ResponseWriter, status int, f failure) {

@@ -1,0 +1,24 @@
+package frame
+
+import (
+	"context"
+
+	"hippocampus/internal/memory"
+)
+
+// The context keys of a request that was admitted to a mount.
+type (
+	admittedKey struct{} // memory.Key
+	admittedID  struct{} // the id of the request, which the requests that it makes have also
+)
+
+// WithKey returns a context whose requests to a Server come from a key, whatever their headers hold.
+func WithKey(ctx context.Context, key memory.Key) context.Context {
+	return context.WithValue(ctx, admittedKey{}, key)
+}
+
+// KeyOf returns the key of a request that was admitted to a mount, or that of WithKey.
+func KeyOf(ctx context.Context) (key memory.Key, ok bool) {
+	key, ok = ctx.Value(admittedKey{}).(memory.Key)
+	return key, ok
+}
