@@ -24,7 +24,7 @@ func TestFold_DoesNotDependOnTheDay(t *testing.T) {
 	for _, query := range queries {
 		embedded := map[string][]float32{} // by text, on every day the same
 		want := folded(t, query, begin, embedded)
-		for range 1000 {
+		for range 150 {
 			day := begin.Add(time.Duration(dice.IntN(20*365*24)) * time.Hour)
 			if got := folded(t, query, day, embedded); got != want {
 				t.Fatalf("%q: on %s %s, on %s %s", query, begin, want, day, got)

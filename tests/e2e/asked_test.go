@@ -8,7 +8,7 @@ import (
 // A short reply is found by the words of the question that it answers, of the turn before it too, and shown with it. A
 // context shows the question once. A question that is forgotten leaves the reply, and comes back with it.
 func TestAsked_RepliesAreFoundWithTheirQuestions(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for user, c := range map[string]struct{ stated, question, reply, query, line string }{
 			"english": {

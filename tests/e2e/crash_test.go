@@ -13,7 +13,13 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-const turns = 300
+// turns is how many turns a scenario reports: 120, and 300 with scripts/test --long.
+var turns = func() int {
+	if long {
+		return 300
+	}
+	return 120
+}()
 
 // impatient are settings with which work continues within seconds after its
 // process was killed.

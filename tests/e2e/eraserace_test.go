@@ -24,7 +24,7 @@ func raceRounds() int {
 // imported, while the vectors are rebuilt, and in every second round while another embedding model takes over. When the
 // receipt is there, and when all work has ended, no store has anything of them, and other users have all they had.
 func TestErasure_RacesAgainstEverything(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		r := newErasureRace(t, size)
 		for seed := range uint64(raceRounds()) {
 			r.round(seed)

@@ -22,7 +22,7 @@ func (s *server) statements(request object) (list []statement) {
 // Who asks for the past, by words or by include_former, gets former statements below what superseded them, with the day
 // until which they were so. as_of answers with what was current.
 func TestFormer_ThePastIsMarked(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for user, c := range map[string]struct {
 			said        [3]string // a month apart

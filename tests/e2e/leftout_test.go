@@ -9,7 +9,7 @@ import (
 
 // The answer to a turn, and the turn when it is read, name what is not remembered of each message, with its reason.
 func TestLeftOut_IsNamedInTheTurn(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_MESSAGES_ANSWER_CHARS=40")...)
 		answer := s.call("POST", "/v1/turns", object{
 			"user_id": "ada", "conversation_id": "c", "wait": true, "messages": []object{

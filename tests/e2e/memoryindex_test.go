@@ -30,7 +30,7 @@ func TestMemoryIndex_ExchangesTopicFiles(t *testing.T) {
 	var many []object
 	for i := range 300 {
 		many = append(many, object{
-			"user_id": "ada", "content": fmt.Sprintf("Number %d: %s", i, strings.Repeat("茶 tea ", 100)), "importance": .5,
+			"user_id": "ada", "content": fmt.Sprintf("Number %d: %s", i, strings.Repeat("thé ", 200)), "importance": .5,
 		})
 	}
 	s.call("POST", "/v1/memories/batch", object{"memories": many}, 200)

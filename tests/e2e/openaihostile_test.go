@@ -49,7 +49,7 @@ func startProxy(t *testing.T, settings ...string) (*server, *recorder) {
 const chats = "/proxy/v1/chat/completions"
 
 func TestProxy_KeepsUsersAndAppsApart(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s, model := startProxy(t, size.settings(t)...)
 		code := func(i int) string { return fmt.Sprint(712_000 + i) }
 		for i, user := range hostileIDs {

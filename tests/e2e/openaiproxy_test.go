@@ -62,7 +62,7 @@ func TestProxy_RemembersAndInjects(t *testing.T) {
 
 // A request that continues a message with the answer of a tool gets nothing of a user who has been erased since.
 func TestProxy_InjectsNothingOfAnErasedUser(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s, model := startProxy(t, size.settings(t)...)
 		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "The vault code is 7121."}, 201)
 		asked := []object{{"role": "user", "content": "What is the vault code?"}}

@@ -7,7 +7,7 @@ import (
 
 // A prompt may be given as a query. What it asks is found as if it stood alone, whatever was pasted around it.
 func TestRecall_FindsWhatAPromptAsks(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		trace := strings.Repeat("  at com.acme.auth.Pool.flush(Worker.java:512) NullPointerException: reset by peer\n", 100)
 		fault := strings.Repeat("错误：在服务甲的第12行发生空指针异常，线程池已满，请检查数据库连接与内存使用情况。\n", 100)
@@ -63,7 +63,7 @@ func TestRecall_FindsWhatAPromptAsks(t *testing.T) {
 
 // A code or a number of the question decides between memories that are the same otherwise.
 func TestRecall_TellsCodesApart(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for user, c := range map[string][4]string{
 			"invoices": {

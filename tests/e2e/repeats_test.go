@@ -9,7 +9,7 @@ import (
 // What a person says again in the same words is one item of a recall and of a context, with how often it was said and
 // when last. Another person's message in the same words is another item.
 func TestRepeats_AreOneItem(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for user, c := range map[string]struct{ said, other, query, mark string }{
 			"english": {

@@ -10,7 +10,7 @@ import (
 // A fact from a message with a name carries the name. What one person says neither replaces nor repeats what another
 // one says, and is not forgotten with it. A name that is the user's id is no other person.
 func TestSpeakers_FactsCarryTheNames(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		day := 0
 		say := func(name, content string) {

@@ -118,7 +118,7 @@ var statementOperations = []statementOperation{
 // users, and compares what becomes of each kind of item. The second user says something else in the same message.
 func TestStatements_DoAsTheTableSays(t *testing.T) {
 	page := statementsPage(t)
-	onEachSize(t, func(t *testing.T, size size) {
+	onMainSizes(t, func(t *testing.T, size size) {
 		models := statementModels(t)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), []string{
 			"HIPPOCAMPUS_REFLECTION_IMPORTANCE=1000", // only on request

@@ -73,7 +73,7 @@ func (s *server) callTool(name, query string, arguments object) (r reply, err er
 
 // Each surface shows users whose ids try to break out what is theirs alone.
 func TestSurfaces_KeepUsersAndAppsApart(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		const codes = "zqx" // what all of them begin with, and no id of the server has
 		code := func(i int) string { return fmt.Sprintf("%s%dxqz", codes, i) }

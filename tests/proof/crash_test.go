@@ -76,9 +76,9 @@ func (s size) stride() int {
 	case long:
 		return 1
 	case s.large:
-		return 31
+		return 47
 	default:
-		return 9
+		return 15
 	}
 }
 

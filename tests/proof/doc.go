@@ -5,5 +5,5 @@
 //	                      v
 //	                 both stores  <- the test's own connections check the invariants
 //
-// A server runs for 200 days (400 with --long), serves a crowd, and crashes at calls of its stores.
+// A server runs for 140 days (400 with --long), serves a crowd, and crashes at calls of its stores.
 package proof

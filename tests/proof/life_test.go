@@ -24,7 +24,7 @@ func lifetime() int {
 	if long {
 		return 400
 	}
-	return 200
+	return 140
 }
 
 // TestLife_SizesAgree runs the same life on both sizes, one step a day. After

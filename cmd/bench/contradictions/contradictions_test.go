@@ -1,6 +1,7 @@
 package contradictions
 
 import (
+	"os"
 	"slices"
 	"testing"
 
@@ -10,6 +11,17 @@ import (
 // half are the pairs that nothing was made with.
 const half = "test"
 
+// sparse takes every n-th element, and all with scripts/test --long.
+func sparse[T any](all []T, n int) (some []T) {
+	if os.Getenv("HIPPOCAMPUS_TEST_LONG") != "" {
+		return all
+	}
+	for i := 0; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
+}
+
 func measure(t *testing.T, language string, judged bool) Result {
 	t.Helper()
 	all, err := Read("../../../ingest/judge/testdata/pairs.tsv")
@@ -17,9 +29,14 @@ func measure(t *testing.T, language string, judged bool) Result {
 		t.Fatal(err)
 	}
 	all = slices.DeleteFunc(all, func(p Pair) bool { return p.Language != language })
-	pairs := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return p.Half != half })
-	r, err := Measure(t.Context(), bilingual.New(), pairs, OthersOf(all), judged)
-	if err != nil || r.Contradicts.Pairs != 20 || r.Related.Pairs != 20 {
+	of := func(contradicts bool) []Pair {
+		return sparse(slices.DeleteFunc(slices.Clone(all), func(p Pair) bool {
+			return p.Half != half || p.Contradicts != contradicts
+		}), 2)
+	}
+	contradicting, related := of(true), of(false)
+	r, err := Measure(t.Context(), bilingual.New(), slices.Concat(contradicting, related), OthersOf(all), judged)
+	if err != nil || r.Contradicts.Pairs != len(contradicting) || r.Related.Pairs != len(related) || len(related) < 10 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	return r
@@ -52,7 +69,7 @@ func TestMeasure_RulesSupersede(t *testing.T) {
 }
 
 // Of statements that contradict each other without a common word, three quarters are judged among 120 others, with one
-// call a fact. The topics were made with these pairs; every third is measured.
+// call a fact. The topics were made with these pairs; every ninth is measured, every third with scripts/test --long.
 func TestMeasure_JudgeIsAskedOfObliqueContradictions(t *testing.T) {
 	t.Parallel()
 	all, err := Read("../../../ingest/judge/testdata/oblique.tsv")
@@ -70,9 +87,11 @@ func TestMeasure_JudgeIsAskedOfObliqueContradictions(t *testing.T) {
 				pairs = append(pairs, p)
 			}
 		}
+		pairs = sparse(pairs, 3)
 		others := func(Pair) []string { return everyday[language][:120] }
 		r, err := Measure(t.Context(), bilingual.New(), pairs, others, true)
-		if err != nil || r.Others != 120 || r.Contradicts.Pairs != 14 || r.Contradicts.Asked < 11 || r.Calls > r.Facts {
+		if err != nil || r.Others != 120 || r.Contradicts.Pairs != len(pairs) || len(pairs) < 5 ||
+			float64(r.Contradicts.Asked) < 0.75*float64(len(pairs)) || r.Calls > r.Facts {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
