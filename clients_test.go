@@ -110,16 +110,3 @@ func operations(t *testing.T, page string) []string {
 	}
 	return slices.Sorted(maps.Keys(found))
 }
-
-func TestClients_HaveTheSameOperations(t *testing.T) {
-	t.Parallel()
-	want := operations(t, "sdk/go/README.md")
-	if len(want) < 30 {
-		t.Errorf("sdk/go/README.md names only %v", want)
-	}
-	for _, page := range []string{"sdk/python/README.md", "sdk/typescript/README.md"} {
-		if got := operations(t, page); !slices.Equal(got, want) {
-			t.Errorf("%s names %v, and sdk/go/README.md %v", page, got, want)
-		}
-	}
-}

@@ -27,3 +27,13 @@ func (c *Client) StateFact(ctx context.Context, r FactRequest) (*FactOutcome, er
 func (c *Client) EndFact(ctx context.Context, p EndFactParams) (*Fact, error) {
 	return Decode[Fact](c.api.EndFact(ctx, &p))
 }
+
+// FactHistory lists all that was stated of a type and key, whether it was accepted or not, the oldest first. Use it to
+// show why a fact holds.
+func (c *Client) FactHistory(ctx context.Context, p ListFactHistoryParams) iter.Seq2[Fact, error] {
+	return Pages(p.Cursor, func(cursor *string) (*http.Response, error) {
+		p := p
+		p.Cursor = cursor
+		return c.api.ListFactHistory(ctx, &p)
+	}, func(page *api.FactPage) ([]Fact, *string) { return page.Facts, page.NextCursor })
+}

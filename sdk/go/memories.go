@@ -14,6 +14,16 @@ func (c *Client) Remember(ctx context.Context, r MemoryRequest) (*WrittenMemory,
 	return Decode[WrittenMemory](c.api.CreateMemory(ctx, r))
 }
 
+// RememberMany stores up to 1,000 memories, for an import. Each has a result of its own, in the order of the request:
+// look at its Error. The request is not repeated.
+func (c *Client) RememberMany(ctx context.Context, memories []MemoryRequest) ([]MemoryBatchResult, error) {
+	answer, err := Decode[api.MemoryBatchAnswer](c.api.CreateMemories(ctx, api.MemoryBatchRequest{Memories: memories}))
+	if err != nil {
+		return nil, err
+	}
+	return answer.Results, nil
+}
+
 // Memories lists a user's memories, the newest first; the active ones without p.Status.
 func (c *Client) Memories(ctx context.Context, p ListMemoriesParams) iter.Seq2[Memory, error] {
 	return Pages(p.Cursor, func(cursor *string) (*http.Response, error) {
@@ -42,6 +52,25 @@ func (c *Client) Forget(ctx context.Context, id string) (*ChangedMemory, error) 
 // Restore makes a forgotten memory active, and what was forgotten with it. The request is not repeated.
 func (c *Client) Restore(ctx context.Context, id string) (*ChangedMemory, error) {
 	return Decode[ChangedMemory](c.api.RestoreMemory(ctx, id, nil))
+}
+
+// Undo takes a reflection or a summary back: it is forgotten, and what was condensed into it is active again. Use it
+// when a user says that the server concluded something wrong. The request is not repeated.
+func (c *Client) Undo(ctx context.Context, id string) (*UndoReport, error) {
+	return Decode[UndoReport](c.api.UndoMemory(ctx, id))
+}
+
+// ForgetMany forgets memories by their ids, or what a user's turn, conversation or filter selects, up to 500; repeat
+// the request while the answer has More. With r.DryRun it changes nothing. [Client.RestoreMany] brings them back. The
+// request is not repeated by itself.
+func (c *Client) ForgetMany(ctx context.Context, r ForgetMemoriesRequest) (*ForgetMemoriesAnswer, error) {
+	return Decode[ForgetMemoriesAnswer](c.api.ForgetMemories(ctx, r))
+}
+
+// RestoreMany makes memories active that were forgotten, superseded or consolidated, and what was forgotten with them.
+// Each id has a result of its own. The request is not repeated.
+func (c *Client) RestoreMany(ctx context.Context, r RestoreMemoriesRequest) (*RestoreMemoriesAnswer, error) {
+	return Decode[RestoreMemoriesAnswer](c.api.RestoreMemories(ctx, r))
 }
 
 // Pin exempts a memory from forgetting. The request is not repeated.

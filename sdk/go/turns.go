@@ -13,7 +13,8 @@ import (
 // AddTurn reports what was said. The turn is on disk when it answers, and is
 // processed afterwards; with r.Wait the answer has the verdicts, unless that
 // takes more than 30 seconds. Without r.ID it gets a UUID, so that a repeated
-// request does not make a second turn.
+// request does not make a second turn. With r.Replaces it takes the place of an
+// earlier turn, which is withdrawn.
 func (c *Client) AddTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 	if r.ID == nil {
 		r.ID = new(uuid.NewString())
@@ -35,28 +36,16 @@ func (c *Client) Turns(ctx context.Context, p ListTurnsParams) iter.Seq2[Turn, e
 	}, func(page *api.TurnPage) ([]Turn, *string) { return page.Turns, page.NextCursor })
 }
 
-// Conversations lists a user's conversations, the one with the latest turn first.
-func (c *Client) Conversations(ctx context.Context, p ListConversationsParams) iter.Seq2[Conversation, error] {
-	return Pages(p.Cursor, func(cursor *string) (*http.Response, error) {
-		p := p
-		p.Cursor = cursor
-		return c.api.ListConversations(ctx, &p)
-	}, func(page *api.ConversationPage) ([]Conversation, *string) { return page.Conversations, page.NextCursor })
+// WithdrawTurn takes a turn back whose message the user has edited or deleted, or whose answer is generated again: what
+// was remembered of it is forgotten, and what it superseded is active again. No restore undoes that. An edited message
+// needs no call of its own: the turn that reports it has r.Replaces.
+func (c *Client) WithdrawTurn(ctx context.Context, id string) (*WithdrawnTurn, error) {
+	return Decode[WithdrawnTurn](c.api.WithdrawTurn(ctx, id))
 }
 
-// EndConversation states that nothing more is to come, and starts the
-// conversation's consolidation; with r.Wait it waits for it, for up to 30
-// seconds. The request is not repeated.
-func (c *Client) EndConversation(
-	ctx context.Context, id string, r EndConversationRequest,
-) (*EndedConversation, error) {
-	return Decode[EndedConversation](c.api.EndConversation(ctx, id, r))
-}
-
-// Consolidate consolidates a conversation, which stays open. With a model it may
-// take longer than [DefaultTimeout] if r.Wait is set. The request is not repeated.
-func (c *Client) Consolidate(ctx context.Context, id string, r ConsolidateRequest) (*EndedConversation, error) {
-	return Decode[EndedConversation](c.api.ConsolidateConversation(ctx, id, r))
+// ReplayTurn queues a turn again that failed, for an operator who has mended the cause. The request is not repeated.
+func (c *Client) ReplayTurn(ctx context.Context, id string) (*Turn, error) {
+	return Decode[Turn](c.api.ReplayTurn(ctx, id))
 }
 
 // Candidates lists the facts that the scorer proposed, with their verdicts, the

@@ -15,6 +15,23 @@ func (c *Client) Users(ctx context.Context) iter.Seq2[UserSummary, error] {
 	}, func(page *api.UserPage) ([]UserSummary, *string) { return page.Users, page.NextCursor })
 }
 
+// User counts what is kept of a user, and returns the user's time zone.
+func (c *Client) User(ctx context.Context, userID string) (*UserHoldings, error) {
+	return Decode[UserHoldings](c.api.GetUser(ctx, userID))
+}
+
+// SetUser sets the time zone in which a user's days are. Call it when the app learns the zone; without it the offset of
+// the turns decides.
+func (c *Client) SetUser(ctx context.Context, userID string, r UserRequest) (*UserZone, error) {
+	return Decode[UserZone](c.api.SetUser(ctx, userID, r))
+}
+
+// Profile returns what holds about a user whatever is asked, the most important first. Use it where there is no query
+// yet, such as at the start of a chat. It counts as no access.
+func (c *Client) Profile(ctx context.Context, userID string, p GetProfileParams) (*Profile, error) {
+	return Decode[Profile](c.api.GetProfile(ctx, userID, &p))
+}
+
 // EraseUser removes everything about a user from every store, for good.
 func (c *Client) EraseUser(ctx context.Context, userID string) (*ErasureReceipt, error) {
 	return Decode[ErasureReceipt](c.api.EraseUser(ctx, userID))

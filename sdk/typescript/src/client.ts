@@ -25,7 +25,10 @@ export class Hippocampus {
     });
   }
 
-  /** Reports a turn, under an id that is made here unless it has one. `wait` asks for what became of it. */
+  /**
+   * Reports a turn, under an id that is made here unless it has one. `wait` asks for what became of it; with `replaces`
+   * it takes the place of an earlier turn, which is withdrawn.
+   */
   async addTurn(turn: t.TurnRequest, options: CallOptions = {}): Promise<t.Turn> {
     const body = { ...turn, id: turn.id ?? randomId() };
     return data(await this.api.POST("/v1/turns", { body, ...this.#with(options) }));
@@ -34,6 +37,12 @@ export class Hippocampus {
   /** Stores a memory as it is given. With `dedup` it merges into a memory that says the same, and may be repeated. */
   async remember(memory: t.MemoryRequest, options: CallOptions = {}): Promise<t.WrittenMemory> {
     return data(await this.api.POST("/v1/memories", { body: memory, ...this.#with(options) }));
+  }
+
+  /** Stores up to 1,000 memories, for an import. Each has a result of its own, in this order: look at `error`. */
+  async rememberMany(memories: t.MemoryRequest[], options: CallOptions = {}): Promise<t.MemoryBatchResult[]> {
+    const body = { memories };
+    return data(await this.api.POST("/v1/memories/batch", { body, ...this.#with(options) })).results;
   }
 
   /** Returns the memories that a query should remind of, best first, with the parts of each score. */
@@ -73,9 +82,31 @@ export class Hippocampus {
   }
 
   /** Makes a memory active again, with what was forgotten with it. */
-  async restore(id: string, options: CallOptions = {}): Promise<t.ChangedMemory> {
-    const params = { path: { id } };
+  async restore(
+    id: string,
+    query: t.Query<"/v1/memories/{id}/restore", "post"> = {},
+    options: CallOptions = {},
+  ): Promise<t.ChangedMemory> {
+    const params = { path: { id }, query };
     return data(await this.api.POST("/v1/memories/{id}/restore", { params, ...this.#with(options) }));
+  }
+
+  /**
+   * Forgets memories by `ids`, or what a user's turn, conversation or filter selects, up to 500: repeat the request
+   * while the answer has `more`. With `dry_run` nothing is changed.
+   */
+  async forgetMany(request: t.ForgetMemoriesRequest, options: CallOptions = {}): Promise<t.ForgetMemoriesAnswer> {
+    return data(await this.api.POST("/v1/memories/forget", { body: request, ...this.#with(options) }));
+  }
+
+  /** Makes memories active that were forgotten, superseded or consolidated. Each id has a result of its own. */
+  async restoreMany(request: t.RestoreMemoriesRequest, options: CallOptions = {}): Promise<t.RestoreMemoriesAnswer> {
+    return data(await this.api.POST("/v1/memories/restore", { body: request, ...this.#with(options) }));
+  }
+
+  /** Takes back a reflection or summary, such as one that the user calls wrong: its sources are active again. */
+  async undo(id: string, options: CallOptions = {}): Promise<t.UndoReport> {
+    return data(await this.api.POST("/v1/memories/{id}/undo", { params: { path: { id } }, ...this.#with(options) }));
   }
 
   /** Exempts a memory from forgetting. */
@@ -98,6 +129,11 @@ export class Hippocampus {
     return this.list("/v1/facts", { query }, options);
   }
 
+  /** Yields all that was stated of a type and key, accepted or not, oldest first: why a fact holds. */
+  factHistory(query: t.Query<"/v1/facts/history">, options: CallOptions = {}): AsyncGenerator<t.Fact> {
+    return this.list("/v1/facts/history", { query }, options);
+  }
+
   /** States the value of a type and key of a user; the answer says what became of it. */
   async stateFact(fact: t.FactRequest, options: CallOptions = {}): Promise<t.FactOutcome> {
     return data(await this.api.PUT("/v1/facts", { body: fact, ...this.#with(options) }));
@@ -117,9 +153,53 @@ export class Hippocampus {
     return this.list("/v1/turns", { query }, options);
   }
 
+  /**
+   * Takes back a turn that the user has edited or deleted, or whose answer is generated again: what was remembered of
+   * it is forgotten, and what it superseded is active again. No restore undoes that. An edited message needs no call of
+   * its own: report it with `replaces`.
+   */
+  async withdrawTurn(id: string, options: CallOptions = {}): Promise<t.WithdrawnTurn> {
+    return data(await this.api.DELETE("/v1/turns/{id}", { params: { path: { id } }, ...this.#with(options) }));
+  }
+
+  /** Queues a failed turn again, for an operator who has mended the cause. */
+  async replayTurn(id: string, options: CallOptions = {}): Promise<t.Turn> {
+    return data(await this.api.POST("/v1/turns/{id}/replay", { params: { path: { id } }, ...this.#with(options) }));
+  }
+
   /** Yields a user's conversations, the latest first. */
   conversations(query: t.Query<"/v1/conversations">, options: CallOptions = {}): AsyncGenerator<t.Conversation> {
     return this.list("/v1/conversations", { query }, options);
+  }
+
+  /** Yields what was said in a conversation, oldest first, with the messages: to show a chat again. */
+  conversationTurns(
+    id: string,
+    query: t.Query<"/v1/conversations/{id}"> = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<t.Turn> {
+    return this.list("/v1/conversations/{id}", { path: { id }, query }, options);
+  }
+
+  /** Gives a conversation a title, for a list of chats. */
+  async renameConversation(
+    id: string,
+    title: string,
+    query: t.Query<"/v1/conversations/{id}", "patch"> = {},
+    options: CallOptions = {},
+  ): Promise<t.Conversation> {
+    const request = { params: { path: { id }, query }, body: { title } };
+    return data(await this.api.PATCH("/v1/conversations/{id}", { ...request, ...this.#with(options) }));
+  }
+
+  /** Deletes a conversation with its turns, for good. Its memories stay, unless `memories` is "forget". */
+  async deleteConversation(
+    id: string,
+    query: t.Query<"/v1/conversations/{id}", "delete"> = {},
+    options: CallOptions = {},
+  ): Promise<t.DeletedConversation> {
+    const params = { path: { id }, query };
+    return data(await this.api.DELETE("/v1/conversations/{id}", { params, ...this.#with(options) }));
   }
 
   /** Ends a conversation and has it consolidated; with `wait` the answer comes afterwards. */
@@ -178,6 +258,30 @@ export class Hippocampus {
   /** Yields the users that have active memories. */
   users(options: CallOptions = {}): AsyncGenerator<t.UserSummary> {
     return this.list("/v1/users", {}, options);
+  }
+
+  /** Counts what is kept of a user, and returns the user's time zone. */
+  async user(user_id: string, options: CallOptions = {}): Promise<t.UserHoldings> {
+    return data(await this.api.GET("/v1/users/{user_id}", { params: { path: { user_id } }, ...this.#with(options) }));
+  }
+
+  /** Sets the time zone in which a user's days are; without it the offset of the turns decides. */
+  async setUser(user_id: string, body: t.UserRequest, options: CallOptions = {}): Promise<t.UserZone> {
+    const params = { path: { user_id } };
+    return data(await this.api.PUT("/v1/users/{user_id}", { params, body, ...this.#with(options) }));
+  }
+
+  /**
+   * Returns what holds about a user whatever is asked, the most important first. Use it where there is no query yet,
+   * such as at the start of a chat. It counts as no access.
+   */
+  async profile(
+    user_id: string,
+    query: t.Query<"/v1/users/{user_id}/profile"> = {},
+    options: CallOptions = {},
+  ): Promise<t.Profile> {
+    const params = { path: { user_id }, query };
+    return data(await this.api.GET("/v1/users/{user_id}/profile", { params, ...this.#with(options) }));
   }
 
   /** Removes a user from every store and returns the receipt. Needs a key of the role admin. */

@@ -11,6 +11,7 @@ export type ConsolidateRequest = Schemas["ConsolidateRequest"];
 export type ContextAnswer = Schemas["ContextAnswer"];
 export type ContextRequest = Schemas["ContextRequest"];
 export type Conversation = Schemas["Conversation"];
+export type DeletedConversation = Schemas["DeletedConversation"];
 export type EndConversationRequest = Schemas["EndConversationRequest"];
 export type EndedConversation = Schemas["EndedConversation"];
 export type ErasureReceipt = Schemas["ErasureReceipt"];
@@ -18,13 +19,17 @@ export type ExportLine = Schemas["ExportLine"];
 export type Fact = Schemas["Fact"];
 export type FactOutcome = Schemas["FactOutcome"];
 export type FactRequest = Schemas["FactRequest"];
+export type ForgetMemoriesAnswer = Schemas["ForgetMemoriesAnswer"];
+export type ForgetMemoriesRequest = Schemas["ForgetMemoriesRequest"];
 export type ForgetRequest = Schemas["ForgetRequest"];
 export type ForgettingReport = Schemas["ForgettingReport"];
 export type ImportReport = Schemas["ImportReport"];
 export type Memory = Schemas["Memory"];
+export type MemoryBatchResult = Schemas["MemoryBatchResult"];
 export type MemoryEvent = Schemas["MemoryEvent"];
 export type MemoryPatch = Schemas["MemoryPatch"];
 export type MemoryRequest = Schemas["MemoryRequest"];
+export type Profile = Schemas["Profile"];
 export type PromoteRequest = Schemas["PromoteRequest"];
 export type Promotion = Schemas["Promotion"];
 export type Readiness = Schemas["Readiness"];
@@ -33,17 +38,24 @@ export type RecallRequest = Schemas["RecallRequest"];
 export type RecalledMemory = Schemas["RecalledMemory"];
 export type ReflectRequest = Schemas["ReflectRequest"];
 export type ReflectionReport = Schemas["ReflectionReport"];
+export type RestoreMemoriesAnswer = Schemas["RestoreMemoriesAnswer"];
+export type RestoreMemoriesRequest = Schemas["RestoreMemoriesRequest"];
 export type Stats = Schemas["Stats"];
 export type Turn = Schemas["Turn"];
 export type TurnRequest = Schemas["TurnRequest"];
+export type UndoReport = Schemas["UndoReport"];
+export type UserHoldings = Schemas["UserHoldings"];
+export type UserRequest = Schemas["UserRequest"];
 export type UserSummary = Schemas["UserSummary"];
+export type UserZone = Schemas["UserZone"];
+export type WithdrawnTurn = Schemas["WithdrawnTurn"];
 export type WrittenMemory = Schemas["WrittenMemory"];
 
 /** The JSON of a part that has a content. */
 type JsonOf<T> = T extends { content: { "application/json": infer J } } ? J : never;
 
-/** The query of a GET or DELETE. */
-export type Query<P extends keyof paths, M extends "get" | "delete" = "get"> = paths[P][M] extends {
+/** The query of a request. */
+export type Query<P extends keyof paths, M extends "get" | "delete" | "patch" | "post" = "get"> = paths[P][M] extends {
   parameters: { query?: infer Q };
 }
   ? NonNullable<Q>

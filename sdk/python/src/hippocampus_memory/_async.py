@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, TypeVar
@@ -210,7 +210,8 @@ class AsyncHippocampus:
     async def add_turn(self, **turn: Unpack[requests.TurnRequest]) -> models.Turn:
         """Reports what was said. The server decides what of it to remember.
 
-        Without `id`, the turn has a random one, so that a repetition after a fault adds no second turn.
+        Without `id`, the turn has a random one, so that a repetition after a fault adds no second turn. With `replaces`
+        it takes the place of an earlier turn, which is withdrawn.
         """
         return await self.request(models.Turn, "POST", "/v1/turns", body={"id": str(uuid.uuid4()), **present(turn)})
 
@@ -222,11 +223,46 @@ class AsyncHippocampus:
         """Yields turns, newest first."""
         return self.items(models.TurnPage, "/v1/turns", {**parameters})
 
+    async def withdraw_turn(self, id: str) -> models.WithdrawnTurn:
+        """Takes back a turn that the user has edited or deleted, or whose answer is generated again.
+
+        What was remembered of it is forgotten, and what it superseded is active again; no restore undoes that. An
+        edited message needs no call of its own: report it with `replaces`.
+        """
+        return await self.request(models.WithdrawnTurn, "DELETE", path("/v1/turns/{}", id))
+
+    async def replay_turn(self, id: str) -> models.Turn:
+        """Queues a failed turn again, for an operator who has mended the cause."""
+        return await self.request(models.Turn, "POST", path("/v1/turns/{}/replay", id))
+
     def conversations(
         self, **parameters: Unpack[requests.ListConversationsQuery]
     ) -> AsyncIterator[models.Conversation]:
         """Yields conversations of a user, the latest first."""
         return self.items(models.ConversationPage, "/v1/conversations", {**parameters})
+
+    def conversation_turns(
+        self, id: str, **parameters: Unpack[requests.GetConversationQuery]
+    ) -> AsyncIterator[models.Turn]:
+        """Yields what was said in a conversation, oldest first, with the messages: to show a chat again."""
+        return self.items(models.ConversationTurns, path("/v1/conversations/{}", id), {**parameters})
+
+    async def rename_conversation(
+        self, id: str, title: str, **parameters: Unpack[requests.UpdateConversationQuery]
+    ) -> models.Conversation:
+        """Gives a conversation a title, for a list of chats."""
+        url, body = path("/v1/conversations/{}", id), {"title": title}
+        return await self.request(models.Conversation, "PATCH", url, query=parameters, body=body)
+
+    async def delete_conversation(
+        self, id: str, **parameters: Unpack[requests.DeleteConversationQuery]
+    ) -> models.DeletedConversation:
+        """Deletes a conversation with its turns, for good, when the user deletes a chat.
+
+        The memories of it stay, unless `memories` is "forget".
+        """
+        url = path("/v1/conversations/{}", id)
+        return await self.request(models.DeletedConversation, "DELETE", url, query=parameters)
 
     async def end_conversation(
         self, id: str, **options: Unpack[requests.EndConversationRequest]
@@ -248,6 +284,11 @@ class AsyncHippocampus:
         """Writes a memory as given. The next recall can find it."""
         return await self.request(models.WrittenMemory, "POST", "/v1/memories", body=present(memory))
 
+    async def remember_many(self, memories: Iterable[requests.MemoryRequest]) -> list[models.MemoryBatchResult]:
+        """Writes up to 1,000 memories, for an import. Each has a result of its own, in this order: look at `error`."""
+        body = {"memories": [present(memory) for memory in memories]}
+        return (await self.request(models.MemoryBatchAnswer, "POST", "/v1/memories/batch", body=body)).results
+
     async def memory(self, id: str, **parameters: Unpack[requests.GetMemoryQuery]) -> models.Memory:
         """Returns a memory in any status."""
         return await self.request(models.Memory, "GET", path("/v1/memories/{}", id), query=parameters)
@@ -268,6 +309,25 @@ class AsyncHippocampus:
         """Makes a forgotten or superseded memory active again, with what was forgotten with it."""
         url = path("/v1/memories/{}/restore", id)
         return await self.request(models.ChangedMemory, "POST", url, query={**parameters})
+
+    async def forget_many(self, **selection: Unpack[requests.ForgetMemoriesRequest]) -> models.ForgetMemoriesAnswer:
+        """Forgets memories by `ids`, or what a user's turn, conversation or filter selects, up to 500.
+
+        Repeat the request while the answer has `more`. With `dry_run` nothing is changed.
+        """
+        body = present(selection)
+        return await self.request(models.ForgetMemoriesAnswer, "POST", "/v1/memories/forget", body=body)
+
+    async def restore_many(self, **ids: Unpack[requests.RestoreMemoriesRequest]) -> models.RestoreMemoriesAnswer:
+        """Makes memories active that were forgotten, superseded or consolidated. Each id has a result of its own."""
+        return await self.request(models.RestoreMemoriesAnswer, "POST", "/v1/memories/restore", body=present(ids))
+
+    async def undo(self, id: str) -> models.UndoReport:
+        """Takes back a reflection or summary, such as one that the user calls wrong.
+
+        It is forgotten, and what was condensed into it is active again.
+        """
+        return await self.request(models.UndoReport, "POST", path("/v1/memories/{}/undo", id))
 
     async def pin(self, id: str) -> models.Memory:
         """Exempts a memory from forgetting."""
@@ -297,6 +357,10 @@ class AsyncHippocampus:
     def facts(self, **parameters: Unpack[requests.ListFactsQuery]) -> AsyncIterator[models.Fact]:
         """Yields the timeline facts that are valid, or were valid `at` an instant."""
         return self.items(models.FactPage, "/v1/facts", {**parameters})
+
+    def fact_history(self, **parameters: Unpack[requests.ListFactHistoryQuery]) -> AsyncIterator[models.Fact]:
+        """Yields all that was stated of a type and key, accepted or not, oldest first: why a fact holds."""
+        return self.items(models.FactPage, "/v1/facts/history", {**parameters})
 
     async def state_fact(self, **fact: Unpack[requests.FactRequest]) -> models.FactOutcome:
         """States what is valid of a user, and from when on."""
@@ -343,6 +407,21 @@ class AsyncHippocampus:
     def users(self, **parameters: Unpack[requests.ListUsersQuery]) -> AsyncIterator[models.UserSummary]:
         """Yields the users of the app."""
         return self.items(models.UserPage, "/v1/users", {**parameters})
+
+    async def user(self, user_id: str) -> models.UserHoldings:
+        """Counts what is kept of a user, and returns the user's time zone."""
+        return await self.request(models.UserHoldings, "GET", path("/v1/users/{}", user_id))
+
+    async def set_user(self, user_id: str, **user: Unpack[requests.UserRequest]) -> models.UserZone:
+        """Sets the time zone in which a user's days are; without it the offset of the turns decides."""
+        return await self.request(models.UserZone, "PUT", path("/v1/users/{}", user_id), body=present(user))
+
+    async def profile(self, user_id: str, **parameters: Unpack[requests.GetProfileQuery]) -> models.Profile:
+        """Returns what holds about a user whatever is asked, the most important first.
+
+        Use it where there is no query yet, such as at the start of a chat. It counts as no access.
+        """
+        return await self.request(models.Profile, "GET", path("/v1/users/{}/profile", user_id), query=parameters)
 
     async def erase_user(self, user_id: str) -> models.ErasureReceipt:
         """Erases a user from every store, for good."""
