@@ -42,6 +42,8 @@ same as one of the user are merged into it, so that this import can be repeated,
 		if !slices.Contains([]string{"hippocampus", "turns", "mem0"}, *format) {
 			return exit.Usagef("--from %q is unknown: give hippocampus, turns or mem0", *format)
 		}
+		_, absent := os.Stat(args[0])
+		server.Make = args[0] == "-" || absent == nil // no folder for a file that is not there
 		to, err := server.Open(cmd.Context(), cmd.InOrStdin())
 		if err != nil {
 			return err

@@ -79,6 +79,9 @@ func (sh *shell) prepareExamples(s *server) {
 	sh.t.Helper()
 	s.call("POST", "/v1/memories", object{"user_id": "eve", "content": "Is afraid of spiders."}, 201)
 	s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "home_city", "value": "Lisbon"}, 200)
+	s.call("POST", "/v1/turns", object{
+		"user_id": "ada", "id": "chat-81-turn-7", "messages": []object{{"role": "user", "content": "Good morning."}},
+	}, 202)
 	exported := sh.want(0, "hippocampus export - --user eve")
 	memory := regexp.MustCompile(`"id":"([0-9a-f-]{36})","user_id"`).FindStringSubmatch(exported)
 	if memory == nil {
@@ -111,6 +114,9 @@ func TestCompletion_CompletesUsersAndIDs(t *testing.T) {
 	s := start(t)
 	sh := s.shell(t)
 	id := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Likes tea."}, 201).body["id"].(string)
+	turn := s.call("POST", "/v1/turns", object{
+		"user_id": "ada", "at": "2026-01-31T08:00:00Z", "messages": []object{{"role": "user", "content": "Hello."}},
+	}, 202).body["id"].(string)
 	for name, check := range map[string]string{
 		"bash": "bash -n", "zsh": "zsh -n", "fish": "fish --no-execute",
 	} {
@@ -129,7 +135,8 @@ func TestCompletion_CompletesUsersAndIDs(t *testing.T) {
 		__ltrim_colon_completions() { :; }; . ./bash.sh; COMP_TYPE=9; COMP_LINE="hippocampus rem"; COMP_POINT=15
 		__start_hippocampus; [ "${COMPREPLY[*]}" = "remember " ] || [ "${COMPREPLY[*]}" = remember ]'`)
 	for line, want := range map[string]string{
-		"recall tea --user ''": "ada", "show ''": id + "\tLikes tea.", "list --status ''": "superseded",
+		"recall tea --user ''": "ada", "show ''": id + "\tLikes tea.", "withdraw ''": turn + "\t2026-01-31 08:00",
+		"list --status ''":   "superseded",
 		"remember --type ''": "preference", "tail --kind ''": "memory.forgotten", "demo --lang ''": "zh",
 	} {
 		offered := strings.Split(sh.want(0, "hippocampus __complete "+line+" 2>/dev/null"), "\n")

@@ -90,7 +90,7 @@ func TestCommandLine_OnAFolderAnswersAsAServer(t *testing.T) {
 	sh.want(0, `hippocampus remember "Plays the cello."`)
 	commands := []string{
 		"recall cello --touch=false --at 2030-01-01 --json", "context cello --touch=false --at 2030-01-01 --json",
-		"list --json", "users --json", "facts", "tail --after 0 --count 2 --json",
+		"list --json", "users --json", "facts", "profile --json", "zone", "tail --after 0 --count 2 --json",
 	}
 	hide := hiding(nil)
 	served := map[string]string{}
@@ -106,6 +106,10 @@ func TestCommandLine_OnAFolderAnswersAsAServer(t *testing.T) {
 		}
 	}
 	sh.want(0, `hippocampus remember "Likes tea."`+folder)
+	sh.want(0, "hippocampus export all.ndjson"+folder)
+	sh.want(0, "hippocampus import all.ndjson --data copy")
+	sh.want(0, "hippocampus list --data copy | grep 'Plays the cello.'")
+	sh.want(1, "hippocampus import none.ndjson --data none || test -e none") // it makes no folder
 	s.run()
 	sh.with("HIPPOCAMPUS_URL="+s.address()).want(0, "hippocampus recall tea --include facts | grep 'Likes tea.'")
 }

@@ -72,7 +72,7 @@ then.`,
 		if !a.json {
 			PrintTable(a.Screen, list, true)
 		}
-		if !a.json || dryRun {
+		if dryRun || !a.json && !yes {
 			if _, effects, err := a.forgetBy(request); err == nil && effects != "" && !a.json {
 				a.Printf("other memories that state the same would be: %s\n", effects)
 			}
@@ -112,18 +112,16 @@ func (a *action) forgetBy(request map[string]any) (forgotten int, effects string
 	var answer struct {
 		Results []struct {
 			ID      string
-			Effects []struct{ Done string }
+			Effects []done
 			Error   *problem
 		}
 	}
 	if err := a.call("POST", "/v1/memories/forget", request, &answer); err != nil {
 		return 0, "", err
 	}
-	done := map[string]int{}
+	var others []done
 	for _, r := range answer.Results {
-		for _, e := range r.Effects {
-			done[e.Done]++
-		}
+		others = append(others, r.Effects...)
 		if r.Error == nil {
 			forgotten++
 			continue
@@ -131,11 +129,20 @@ func (a *action) forgetBy(request map[string]any) (forgotten int, effects string
 		failure = fmt.Errorf("memory %s: %s", r.ID, r.Error)
 		a.note("%v", failure)
 	}
-	var parts []string
-	for _, what := range slices.Sorted(maps.Keys(done)) {
-		parts = append(parts, fmt.Sprintf("%d %s", done[what], what))
+	return forgotten, tally(others), failure
+}
+
+// tally counts what was done, such as "2 forgotten, 1 shortened".
+func tally(all []done) string {
+	times := map[string]int{}
+	for _, each := range all {
+		times[each.Done]++
 	}
-	return forgotten, strings.Join(parts, ", "), failure
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(times)) {
+		parts = append(parts, fmt.Sprintf("%d %s", times[what], terminal.Line(what)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Forgetting is the answer of a run of forgetting, or of its preview.

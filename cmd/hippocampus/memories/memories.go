@@ -24,7 +24,7 @@ func Commands(sources connection.Sources) []*cobra.Command {
 	p := program{sources}
 	return []*cobra.Command{
 		p.remember(), p.recall(), p.context(), p.list(), p.show(), p.history(), p.forget(), p.restore(),
-		p.pin(true), p.pin(false), p.facts(), p.users(), p.stats(), p.tail(),
+		p.pin(true), p.pin(false), p.withdraw(), p.facts(), p.profile(), p.zone(), p.users(), p.stats(), p.tail(),
 	}
 }
 
@@ -62,6 +62,9 @@ func (p program) command(cmd *cobra.Command, with options, run func(*action, []s
 	cmd.Long += "\n\nRoute: " + strings.ReplaceAll(cmd.Annotations[Routes], "\n", ", ")
 	if strings.Contains(cmd.Use, "ID") {
 		cmd.ValidArgsFunction = p.completeIDs(server)
+	}
+	if strings.Contains(cmd.Use, "TURN") {
+		cmd.ValidArgsFunction = p.completeTurns(server)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		session, err := server.Open(cmd.Context(), cmd.InOrStdin())

@@ -34,6 +34,9 @@ export async function startServer(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), "hippocampus-"));
   const program = spawn(binary, ["serve", "--data", folder, "--listen", "127.0.0.1:0"], {
     stdio: ["ignore", "pipe", "ignore"],
+    env: Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(HIPPOCAMPUS_|MILVUS_|MEMORY_|DATABASE_URL)/.test(name)),
+    ),
   });
   process.once("exit", () => {
     program.kill("SIGKILL");
