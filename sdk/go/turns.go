@@ -43,7 +43,7 @@ func (c *Client) WithdrawTurn(ctx context.Context, id string) (*WithdrawnTurn, e
 	return Decode[WithdrawnTurn](c.api.WithdrawTurn(ctx, id))
 }
 
-// ReplayTurn queues a turn again that failed, for an operator who has mended the cause. The request is not repeated.
+// ReplayTurn queues a turn again that failed, for an operator who has removed the cause. The request is not repeated.
 func (c *Client) ReplayTurn(ctx context.Context, id string) (*Turn, error) {
 	return Decode[Turn](c.api.ReplayTurn(ctx, id))
 }

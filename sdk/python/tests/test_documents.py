@@ -30,7 +30,7 @@ def test_examples_of_the_readme_run(server: Server, tmp_path: pathlib.Path) -> N
 
 def test_readme_names_every_method() -> None:
     text = (SDK / "README.md").read_text()
-    client = (SDK / "src" / "hippocampus_memory" / "_async.py").read_text()
+    client = "".join(file.read_text() for file in (SDK / "src" / "hippocampus_memory").glob("_async*.py"))
     methods = set(re.findall(r"^    (?:async )?def ([a-z]\w*)", client, re.MULTILINE))
     assert {name for name in methods - {"aclose", "send"} if f"{name}`" not in text and f"{name}(" not in text} == set()
 

@@ -1,58 +1,42 @@
-import createClient, { type Client } from "openapi-fetch";
-import { badAnswer } from "./errors.js";
 import { eventsOf, type ServerEvent } from "./events.js";
 import { exportOf, type ImportSource, importBody } from "./exchange.js";
-import type { paths } from "./generated/openapi.js";
-import { itemsOf } from "./pages.js";
-import { type CallOptions, isRepeatable, type Options, Transport } from "./transport.js";
+import { json, Requests } from "./requests.js";
+import type { CallOptions } from "./transport.js";
 import type * as t from "./types.js";
 
 /**
  * A client of one Hippocampus server. Fields are named as the API names them. Every method throws a
  * HippocampusError, and takes a signal, a timeout and retries of its own as the last argument.
  */
-export class Hippocampus {
-  /** Every route of openapi.yaml, by openapi-fetch, with the same key, retries and errors. */
-  readonly api: Client<paths, `${string}/${string}`>;
-  readonly #transport: Transport;
-
-  constructor(options: Options = {}) {
-    this.#transport = new Transport(options);
-    this.api = createClient<paths>({ baseUrl: this.#transport.url, fetch: this.#fetch({}) });
-    this.api.use({
-      onResponse: async ({ response, options: { parseAs } }) =>
-        parseAs === "json" && response.body ? json(response) : undefined,
-    });
-  }
-
+export class Hippocampus extends Requests {
   /**
    * Reports a turn, under an id that is made here unless it has one. `wait` asks for what became of it; with `replaces`
    * it takes the place of an earlier turn, which is withdrawn.
    */
   async addTurn(turn: t.TurnRequest, options: CallOptions = {}): Promise<t.Turn> {
     const body = { ...turn, id: turn.id ?? randomId() };
-    return data(await this.api.POST("/v1/turns", { body, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/turns", { body, ...this.with(options) }));
   }
 
   /** Stores a memory as it is given. With `dedup` it merges into a memory that says the same, and may be repeated. */
   async remember(memory: t.MemoryRequest, options: CallOptions = {}): Promise<t.WrittenMemory> {
-    return data(await this.api.POST("/v1/memories", { body: memory, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/memories", { body: memory, ...this.with(options) }));
   }
 
   /** Stores up to 1,000 memories, for an import. Each has a result of its own, in this order: look at `error`. */
   async rememberMany(memories: t.MemoryRequest[], options: CallOptions = {}): Promise<t.MemoryBatchResult[]> {
     const body = { memories };
-    return data(await this.api.POST("/v1/memories/batch", { body, ...this.#with(options) })).results;
+    return data(await this.api.POST("/v1/memories/batch", { body, ...this.with(options) })).results;
   }
 
   /** Returns the memories that a query should remind of, best first, with the parts of each score. */
   async recall(request: t.RecallRequest, options: CallOptions = {}): Promise<t.RecallAnswer> {
-    return data(await this.api.POST("/v1/recall", { body: request, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/recall", { body: request, ...this.with(options) }));
   }
 
   /** Returns what a model needs to know, as a text or messages within a budget. */
   async context(request: t.ContextRequest, options: CallOptions = {}): Promise<t.ContextAnswer> {
-    return data(await this.api.POST("/v1/context", { body: request, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/context", { body: request, ...this.with(options) }));
   }
 
   /** Yields a user's memories, newest first. */
@@ -62,13 +46,13 @@ export class Hippocampus {
 
   /** Returns a memory in any status; with `as_of` as it was at that instant. */
   async memory(id: string, query: t.Query<"/v1/memories/{id}"> = {}, options: CallOptions = {}): Promise<t.Memory> {
-    return data(await this.api.GET("/v1/memories/{id}", { params: { path: { id }, query }, ...this.#with(options) }));
+    return data(await this.api.GET("/v1/memories/{id}", { params: { path: { id }, query }, ...this.with(options) }));
   }
 
   /** Changes the fields that are given. */
   async update(id: string, patch: t.MemoryPatch, options: CallOptions = {}): Promise<t.Memory> {
     const params = { path: { id } };
-    return data(await this.api.PATCH("/v1/memories/{id}", { params, body: patch, ...this.#with(options) }));
+    return data(await this.api.PATCH("/v1/memories/{id}", { params, body: patch, ...this.with(options) }));
   }
 
   /** Forgets a memory with all that states the same; restore() takes it back until it is purged. */
@@ -78,7 +62,7 @@ export class Hippocampus {
     options: CallOptions = {},
   ): Promise<t.ChangedMemory> {
     const params = { path: { id }, query };
-    return data(await this.api.DELETE("/v1/memories/{id}", { params, ...this.#with(options) }));
+    return data(await this.api.DELETE("/v1/memories/{id}", { params, ...this.with(options) }));
   }
 
   /** Makes a memory active again, with what was forgotten with it. */
@@ -88,7 +72,7 @@ export class Hippocampus {
     options: CallOptions = {},
   ): Promise<t.ChangedMemory> {
     const params = { path: { id }, query };
-    return data(await this.api.POST("/v1/memories/{id}/restore", { params, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/memories/{id}/restore", { params, ...this.with(options) }));
   }
 
   /**
@@ -96,17 +80,17 @@ export class Hippocampus {
    * while the answer has `more`. With `dry_run` nothing is changed.
    */
   async forgetMany(request: t.ForgetMemoriesRequest, options: CallOptions = {}): Promise<t.ForgetMemoriesAnswer> {
-    return data(await this.api.POST("/v1/memories/forget", { body: request, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/memories/forget", { body: request, ...this.with(options) }));
   }
 
   /** Makes memories active that were forgotten, superseded or consolidated. Each id has a result of its own. */
   async restoreMany(request: t.RestoreMemoriesRequest, options: CallOptions = {}): Promise<t.RestoreMemoriesAnswer> {
-    return data(await this.api.POST("/v1/memories/restore", { body: request, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/memories/restore", { body: request, ...this.with(options) }));
   }
 
   /** Takes back a reflection or summary, such as one that the user calls wrong: its sources are active again. */
   async undo(id: string, options: CallOptions = {}): Promise<t.UndoReport> {
-    return data(await this.api.POST("/v1/memories/{id}/undo", { params: { path: { id } }, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/memories/{id}/undo", { params: { path: { id } }, ...this.with(options) }));
   }
 
   /** Exempts a memory from forgetting. */
@@ -121,7 +105,7 @@ export class Hippocampus {
   /** Returns the events of a memory, oldest first. */
   async history(id: string, options: CallOptions = {}): Promise<t.MemoryEvent[]> {
     const params = { path: { id } };
-    return data(await this.api.GET("/v1/memories/{id}/history", { params, ...this.#with(options) })).events;
+    return data(await this.api.GET("/v1/memories/{id}/history", { params, ...this.with(options) })).events;
   }
 
   /** Yields a user's facts that are valid now, or `at` an instant. */
@@ -136,16 +120,16 @@ export class Hippocampus {
 
   /** States the value of a type and key of a user; the answer says what became of it. */
   async stateFact(fact: t.FactRequest, options: CallOptions = {}): Promise<t.FactOutcome> {
-    return data(await this.api.PUT("/v1/facts", { body: fact, ...this.#with(options) }));
+    return data(await this.api.PUT("/v1/facts", { body: fact, ...this.with(options) }));
   }
 
   async endFact(query: t.Query<"/v1/facts", "delete">, options: CallOptions = {}): Promise<t.Fact> {
-    return data(await this.api.DELETE("/v1/facts", { params: { query }, ...this.#with(options) }));
+    return data(await this.api.DELETE("/v1/facts", { params: { query }, ...this.with(options) }));
   }
 
   /** Returns a turn, with its messages and what became of each fact of it. */
   async turn(id: string, options: CallOptions = {}): Promise<t.Turn> {
-    return data(await this.api.GET("/v1/turns/{id}", { params: { path: { id } }, ...this.#with(options) }));
+    return data(await this.api.GET("/v1/turns/{id}", { params: { path: { id } }, ...this.with(options) }));
   }
 
   /** Yields turns, newest first. */
@@ -159,12 +143,12 @@ export class Hippocampus {
    * its own: report it with `replaces`.
    */
   async withdrawTurn(id: string, options: CallOptions = {}): Promise<t.WithdrawnTurn> {
-    return data(await this.api.DELETE("/v1/turns/{id}", { params: { path: { id } }, ...this.#with(options) }));
+    return data(await this.api.DELETE("/v1/turns/{id}", { params: { path: { id } }, ...this.with(options) }));
   }
 
-  /** Queues a failed turn again, for an operator who has mended the cause. */
+  /** Queues a failed turn again, for an operator who has removed the cause. */
   async replayTurn(id: string, options: CallOptions = {}): Promise<t.Turn> {
-    return data(await this.api.POST("/v1/turns/{id}/replay", { params: { path: { id } }, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/turns/{id}/replay", { params: { path: { id } }, ...this.with(options) }));
   }
 
   /** Yields a user's conversations, the latest first. */
@@ -189,7 +173,7 @@ export class Hippocampus {
     options: CallOptions = {},
   ): Promise<t.Conversation> {
     const request = { params: { path: { id }, query }, body: { title } };
-    return data(await this.api.PATCH("/v1/conversations/{id}", { ...request, ...this.#with(options) }));
+    return data(await this.api.PATCH("/v1/conversations/{id}", { ...request, ...this.with(options) }));
   }
 
   /** Deletes a conversation with its turns, for good. Its memories stay, unless `memories` is "forget". */
@@ -199,7 +183,7 @@ export class Hippocampus {
     options: CallOptions = {},
   ): Promise<t.DeletedConversation> {
     const params = { path: { id }, query };
-    return data(await this.api.DELETE("/v1/conversations/{id}", { params, ...this.#with(options) }));
+    return data(await this.api.DELETE("/v1/conversations/{id}", { params, ...this.with(options) }));
   }
 
   /** Ends a conversation and has it consolidated; with `wait` the answer comes afterwards. */
@@ -209,23 +193,23 @@ export class Hippocampus {
     options: CallOptions = {},
   ): Promise<t.EndedConversation> {
     const params = { path: { id } };
-    return data(await this.api.POST("/v1/conversations/{id}/end", { params, body, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/conversations/{id}/end", { params, body, ...this.with(options) }));
   }
 
   /** Consolidates a conversation, which stays open. */
   async consolidate(id: string, body: t.ConsolidateRequest, options: CallOptions = {}): Promise<t.EndedConversation> {
     const params = { path: { id } };
-    return data(await this.api.POST("/v1/conversations/{id}/consolidate", { params, body, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/conversations/{id}/consolidate", { params, body, ...this.with(options) }));
   }
 
   /** Condenses a user's latest facts into insights, with a model of the server. */
   async reflect(request: t.ReflectRequest, options: CallOptions = {}): Promise<t.ReflectionReport> {
-    return data(await this.api.POST("/v1/reflect", { body: request, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/reflect", { body: request, ...this.with(options) }));
   }
 
   /** Condenses a user's old memories into summaries, with a model of the server. */
   async compress(request: t.CompressRequest, options: CallOptions = {}): Promise<t.CompressionReport> {
-    return data(await this.api.POST("/v1/compress", { body: request, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/compress", { body: request, ...this.with(options) }));
   }
 
   /** Returns what has faded and when the rest will, and changes nothing. */
@@ -248,11 +232,11 @@ export class Hippocampus {
 
   /** Makes memories of candidates that the gate refused. */
   async promote(request: t.PromoteRequest, options: CallOptions = {}): Promise<t.Promotion> {
-    return data(await this.api.POST("/v1/candidates/promote", { body: request, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/candidates/promote", { body: request, ...this.with(options) }));
   }
 
   async stats(query: t.Query<"/v1/stats"> = {}, options: CallOptions = {}): Promise<t.Stats> {
-    return data(await this.api.GET("/v1/stats", { params: { query }, ...this.#with(options) }));
+    return data(await this.api.GET("/v1/stats", { params: { query }, ...this.with(options) }));
   }
 
   /** Yields the users that have active memories. */
@@ -262,13 +246,13 @@ export class Hippocampus {
 
   /** Counts what is kept of a user, and returns the user's time zone. */
   async user(user_id: string, options: CallOptions = {}): Promise<t.UserHoldings> {
-    return data(await this.api.GET("/v1/users/{user_id}", { params: { path: { user_id } }, ...this.#with(options) }));
+    return data(await this.api.GET("/v1/users/{user_id}", { params: { path: { user_id } }, ...this.with(options) }));
   }
 
   /** Sets the time zone in which a user's days are; without it the offset of the turns decides. */
   async setUser(user_id: string, body: t.UserRequest, options: CallOptions = {}): Promise<t.UserZone> {
     const params = { path: { user_id } };
-    return data(await this.api.PUT("/v1/users/{user_id}", { params, body, ...this.#with(options) }));
+    return data(await this.api.PUT("/v1/users/{user_id}", { params, body, ...this.with(options) }));
   }
 
   /**
@@ -281,23 +265,23 @@ export class Hippocampus {
     options: CallOptions = {},
   ): Promise<t.Profile> {
     const params = { path: { user_id }, query };
-    return data(await this.api.GET("/v1/users/{user_id}/profile", { params, ...this.#with(options) }));
+    return data(await this.api.GET("/v1/users/{user_id}/profile", { params, ...this.with(options) }));
   }
 
   /** Removes a user from every store and returns the receipt. Needs a key of the role admin. */
   async eraseUser(user_id: string, options: CallOptions = {}): Promise<t.ErasureReceipt> {
     const params = { path: { user_id } };
-    return data(await this.api.DELETE("/v1/users/{user_id}", { params, ...this.#with(options) }));
+    return data(await this.api.DELETE("/v1/users/{user_id}", { params, ...this.with(options) }));
   }
 
   /** Returns which parts of the server are available. Throws an error of the kind `unavailable` if it cannot work. */
   async ready(options: CallOptions = {}): Promise<t.Readiness> {
-    return data(await this.api.GET("/readyz", this.#with(options)));
+    return data(await this.api.GET("/readyz", this.with(options)));
   }
 
   /** Yields the lines of an export of one user, or of all. */
   export(query: t.Query<"/v1/export"> = {}, options: CallOptions = {}): AsyncGenerator<t.ExportLine> {
-    return exportOf(this.#transport, this.#url("/v1/export", query), options);
+    return exportOf(this.transport, this.url("/v1/export", query), options);
   }
 
   /** Reads an export in. It is not repeated by itself, but repeating it is safe. Needs a key of the role admin. */
@@ -308,8 +292,8 @@ export class Hippocampus {
       importBody(source, onPiece, (error) => {
         failure = error;
       });
-    const request = { method: "POST", url: this.#url("/v1/import"), headers, body, repeatable: false };
-    const response = await this.#transport.send(request, options).catch((error: unknown) => {
+    const request = { method: "POST", url: this.url("/v1/import"), headers, body, repeatable: false };
+    const response = await this.transport.send(request, options).catch((error: unknown) => {
       throw failure ?? error;
     });
     return (await json(response)).json() as Promise<t.ImportReport>;
@@ -318,69 +302,12 @@ export class Hippocampus {
   /** Follows what happens from now on, or after the event whose id is `after`, across cut connections. */
   events(query: t.Query<"/v1/events"> = {}, options: CallOptions = {}): AsyncGenerator<ServerEvent> {
     const { after, ...others } = query;
-    return eventsOf(this.#transport, this.#url("/v1/events", others), after, options);
-  }
-
-  /** Yields the items of any listing across its pages, such as `list("/v1/turns", { query: { status: "failed" } })`. */
-  async *list<P extends t.PagePath>(
-    path: P,
-    parameters: t.ListParameters<P>,
-    options: CallOptions = {},
-  ): AsyncGenerator<t.Item<P>> {
-    // The type of a path that is not known here is beyond openapi-fetch's.
-    const get = this.api.GET as (path: string, init: unknown) => Promise<Page>;
-    let cursor: unknown;
-    do {
-      const query = cursor === undefined ? parameters.query : { ...parameters.query, cursor };
-      const { data: page, response } = await get(path, { params: { ...parameters, query }, ...this.#with(options) });
-      const items = page[itemsOf[path] as string];
-      if (!Array.isArray(items)) throw badAnswer("the page has no list", response);
-      yield* items as t.Item<P>[];
-      cursor = page.next_cursor;
-    } while (cursor !== undefined);
+    return eventsOf(this.transport, this.url("/v1/events", others), after, options);
   }
 
   async #forget(body: t.ForgetRequest, options: CallOptions): Promise<t.ForgettingReport> {
-    return data(await this.api.POST("/v1/forget", { body, ...this.#with(options) }));
+    return data(await this.api.POST("/v1/forget", { body, ...this.with(options) }));
   }
-
-  /** The part of openapi-fetch's options that carries the options of a call. */
-  #with(options: CallOptions) {
-    return { fetch: this.#fetch(options) };
-  }
-
-  #fetch(options: CallOptions) {
-    return async (request: Request): Promise<Response> => {
-      const { method, url, headers } = request;
-      const body = method === "GET" || method === "HEAD" ? undefined : (await request.text()) || undefined;
-      const outgoing = { method, url, headers, body, repeatable: isRepeatable(method, url, body) };
-      return this.#transport.send(outgoing, { signal: request.signal, ...options });
-    };
-  }
-
-  #url(path: string, query: Record<string, unknown> = {}): string {
-    const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) {
-      for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
-    }
-    return `${this.#transport.url}${path}${search.size > 0 ? `?${search}` : ""}`;
-  }
-}
-
-interface Page {
-  data: Record<string, unknown>;
-  response: Response;
-}
-
-/** Returns the response after a look at its body, which has to be JSON. */
-async function json(response: Response): Promise<Response> {
-  const text = await response.text();
-  try {
-    JSON.parse(text);
-  } catch (cause) {
-    throw badAnswer("the answer is not JSON", response, cause);
-  }
-  return new Response(text, response);
 }
 
 /** Returns a UUID. Browsers have randomUUID only on pages of HTTPS and of localhost. */

@@ -4,49 +4,17 @@
 
 from __future__ import annotations
 
-import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator
 
-import httpx
-from pydantic import BaseModel
-from typing_extensions import Self, Unpack
+from typing_extensions import Unpack
 
-from . import errors, models, requests
-from ._policy import Policy, repeatable
-from ._wire import (
-    EventReader,
-    Late,
-    Lines,
-    Reset,
-    Server,
-    Splitter,
-    announcement,
-    bad_answer,
-    chunks,
-    decode,
-    encode,
-    expect,
-    failure,
-    is_last,
-    items_of,
-    path,
-    present,
-    query,
-    refusal,
-    whole,
-)
-
-T = TypeVar("T")
-
-HEARTBEATS = 45.0  # seconds; the server sends a comment every 15
-IMPORT = 300.0  # seconds in which the server answers after the last line of an import
+from . import models, requests
+from ._sync_streams import Streams
+from ._wire import path, present
 
 
-class Hippocampus:
+class Hippocampus(Streams):
     """A client of a Hippocampus server.
 
     url           of the server; else $HIPPOCAMPUS_URL, else http://127.0.0.1:8080
@@ -60,149 +28,6 @@ class Hippocampus:
     Methods raise HippocampusError. Their arguments are the fields of openapi.yaml, under the same names. Times are
     datetimes with a time zone, or RFC 3339.
     """
-
-    def __init__(
-        self,
-        url: str | None = None,
-        key: str | None = None,
-        *,
-        timeout: float = 30.0,
-        retries: int = 2,
-        longest_wait: float = 60.0,
-        http: httpx.Client | None = None,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._server = Server.of(url, key)
-        self._policy = Policy(timeout, retries, longest_wait)
-        self._http = http or httpx.Client()
-        self._owner = http is None
-        self._sleep = sleep
-
-    def with_options(
-        self, *, timeout: float | None = None, retries: int | None = None, longest_wait: float | None = None
-    ) -> Hippocampus:
-        """Returns a client with other options and the same connections, which the first one closes."""
-        now = self._policy
-        return Hippocampus(
-            self._server.url,
-            self._server.key,
-            timeout=now.timeout if timeout is None else timeout,
-            retries=now.retries if retries is None else retries,
-            longest_wait=now.longest_wait if longest_wait is None else longest_wait,
-            http=self._http,
-            sleep=self._sleep,
-        )
-
-    def close(self) -> None:
-        """Closes the connections."""
-        if self._owner:
-            self._http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # --- Requests -----------------------------------------------------------------
-
-    def send(
-        self,
-        method: str,
-        route: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: object = None,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> httpx.Response:
-        """Sends a request to any route and returns the response, whose status is 2xx or 304.
-
-        body is sent as JSON; content is sent as it is.
-        """
-        again = repeatable(method, route, body)
-        attempt = 0
-        while True:
-            try:
-                late = Late(self._policy.timeout)
-                with self._open(method, route, query, body, content, headers) as response:
-                    pieces = []
-                    for piece in response.iter_bytes():
-                        late.check()
-                        pieces.append(piece)
-                    return whole(response, pieces)
-            except errors.HippocampusError as error:
-                wait = self._policy.wait(error, attempt) if again else None
-                if wait is None:
-                    raise
-            self._sleep(wait)
-            attempt += 1
-
-    def request(
-        self,
-        answer: type[T],
-        method: str,
-        route: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: object = None,
-    ) -> T:
-        """Sends a request to any route and returns its answer, as one of `models`.
-
-        Fields of the query and of the body are those of `requests`: `request(models.SkillPage, "GET", "/v1/skills",
-        query={"user_id": "ada"})`. Fields of the query that are None are left out.
-        """
-        return decode(answer, self.send(method, route, query=query, body=body))
-
-    @contextmanager
-    def _open(
-        self,
-        method: str,
-        route: str,
-        parameters: Mapping[str, Any] | None,
-        body: object = None,
-        content: bytes | Iterator[bytes] | None = None,
-        headers: Mapping[str, str] | None = None,
-        read_timeout: float | None = None,
-    ) -> Iterator[httpx.Response]:
-        """Makes one attempt, and yields the response before its body is read."""
-        timeout = self._policy.timeout
-        sent = self._server.headers() | dict(headers or {})
-        if body is not None:
-            content, sent["Content-Type"] = encode(body), "application/json"
-        try:
-            with self._http.stream(
-                method,
-                self._server.url + route,
-                params=query(parameters) if parameters else None,
-                content=content,
-                headers=sent,
-                timeout=httpx.Timeout(timeout, read=max(timeout, read_timeout or 0)),
-                follow_redirects=False,
-            ) as response:
-                if not response.is_success and response.status_code != 304:
-                    response.read()
-                    raise refusal(response)
-                yield response
-        except httpx.RequestError as error:
-            raise failure(error) from error
-
-    def items(self, page: type[BaseModel], route: str, query: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        """Yields the items of all pages of any listing: `items(models.JobPage, "/v1/jobs", {"kind": "forgetting"})`.
-
-        page is the model of one page; its only list has the items. The next page is read when the last item of a page
-        has been taken.
-        """
-        parameters = dict(query or {})
-        while True:
-            answer = self.request(page, "GET", route, query=parameters)
-            yield from items_of(answer)
-            cursor = getattr(answer, "next_cursor", None)
-            if not cursor:
-                return
-            parameters["cursor"] = cursor
 
     # --- Turns and conversations --------------------------------------------------
 
@@ -231,7 +56,7 @@ class Hippocampus:
         return self.request(models.WithdrawnTurn, "DELETE", path("/v1/turns/{}", id))
 
     def replay_turn(self, id: str) -> models.Turn:
-        """Queues a failed turn again, for an operator who has mended the cause."""
+        """Queues a failed turn again, for an operator who has removed the cause."""
         return self.request(models.Turn, "POST", path("/v1/turns/{}/replay", id))
 
     def conversations(self, **parameters: Unpack[requests.ListConversationsQuery]) -> Iterator[models.Conversation]:
@@ -419,70 +244,3 @@ class Hippocampus:
     def ready(self) -> models.Readiness:
         """Returns which parts of the server are available. It fails (503) if the server cannot work."""
         return self.request(models.Readiness, "GET", "/readyz")
-
-    # --- Streams ------------------------------------------------------------------
-
-    def export(self, **parameters: Unpack[requests.ExportMemoriesQuery]) -> Iterator[bytes]:
-        """Yields the lines of an export, as JSON with a newline each: write them to a file, or json.loads() them.
-
-        It raises BadAnswerError or UnreachableError if the export breaks off.
-        """
-        attempt = 0
-        while True:
-            begun = False
-            try:
-                with self._open("GET", "/v1/export", parameters) as response:
-                    expect("application/x-ndjson", response)
-                    begun, complete, splitter = True, False, Splitter()
-                    for chunk in response.iter_bytes():
-                        for line in splitter.feed(chunk):
-                            complete = is_last(line, response)
-                            yield line + b"\n"
-                    if not complete:
-                        raise bad_answer(response, "the export broke off: it has no line `end`")
-                    return
-            except errors.HippocampusError as error:
-                wait = None if begun else self._policy.wait(error, attempt)
-                if wait is None:
-                    raise
-            self._sleep(wait)
-            attempt += 1
-
-    def import_(self, lines: Lines) -> models.ImportReport:
-        """Sends the lines of an export, such as a file that was opened with "rb". What exists already is skipped."""
-        headers = {"Content-Type": "application/x-ndjson"}
-        content = chunks(lines)
-        with self._open("POST", "/v1/import", None, None, content, headers, IMPORT) as response:
-            response.read()
-            return decode(models.ImportReport, response)
-
-    def events(self, **parameters: Unpack[requests.StreamEventsQuery]) -> Iterator[models.Announcement | Reset]:
-        """Yields events as they happen, or those since the event `after`, until the caller stops.
-
-        After a cut the stream resumes after the last event. It fails when as many streams in a row bring nothing as
-        a request may have attempts. A Reset states that events may have been missed. Events of unknown kinds are left
-        out.
-        """
-        reader = EventReader(parameters.get("after"))
-        attempt = 0
-        while True:
-            headers = {"Last-Event-ID": reader.last_id} if reader.last_id else None
-            last, anything = reader.last_id, False
-            try:
-                with self._open("GET", "/v1/events", parameters, None, None, headers, HEARTBEATS) as response:
-                    expect("text/event-stream", response)
-                    splitter = Splitter()
-                    for chunk in response.iter_bytes():
-                        for line in splitter.feed(chunk):
-                            event = reader.feed(line)
-                            anything = anything or event is not None or reader.last_id != last
-                            if event is not None and (known := announcement(*event, response)) is not None:
-                                yield known
-                raise errors.error("unreachable", "the stream of events has ended")
-            except errors.HippocampusError as error:
-                wait = self._policy.wait(error, 0 if anything else attempt)
-                if wait is None:
-                    raise
-            reader = EventReader(reader.last_id)
-            self._sleep(wait)
-            attempt = 0 if anything else attempt + 1
