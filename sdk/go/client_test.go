@@ -60,7 +60,7 @@ func TestClient_SendsItsKeyAndKeepsThePathOfTheAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c, key := range map[*hippocampus.Client]string{client: "hp_1", other: "hp_2"} {
-		if _, err := c.Memory(t.Context(), "m/1"); err != nil {
+		if _, err := c.Memory(t.Context(), "m/1", hippocampus.GetMemoryParams{}); err != nil {
 			t.Fatal(err)
 		}
 		if want := "https://example.com/memory/v1/memories/m%2F1 Bearer " + key; got != want {
@@ -94,7 +94,7 @@ func TestClient_EndsWithItsContext(t *testing.T) {
 				ctx, cancel := test.limit(t.Context())
 				defer cancel()
 				start := time.Now()
-				_, err := newOffline(t, unavailable).Memory(ctx, "m")
+				_, err := newOffline(t, unavailable).Memory(ctx, "m", hippocampus.GetMemoryParams{})
 				if took := time.Since(start); !errors.Is(err, test.err) || took != test.within {
 					t.Errorf("the call ends with %v after %s", err, took)
 				}

@@ -98,7 +98,7 @@ func send(ctx context.Context, client *hippocampus.Client, request string) (err 
 		turn := hippocampus.TurnRequest{UserID: "ada", Messages: []hippocampus.Message{hippocampus.UserMessage("Hello.")}}
 		_, err = client.AddTurn(ctx, turn)
 	case "get":
-		_, err = client.Memory(ctx, "0198c0de-0000-7000-8000-000000000001")
+		_, err = client.Memory(ctx, "0198c0de-0000-7000-8000-000000000001", hippocampus.GetMemoryParams{})
 	case "update":
 		_, err = client.Pin(ctx, "0198c0de-0000-7000-8000-000000000001")
 	case "reflect":

@@ -33,9 +33,9 @@ func (c *Client) Memories(ctx context.Context, p ListMemoriesParams) iter.Seq2[M
 	}, func(page *api.MemoryPage) ([]Memory, *string) { return page.Memories, page.NextCursor })
 }
 
-// Memory returns a memory of any status.
-func (c *Client) Memory(ctx context.Context, id string) (*Memory, error) {
-	return Decode[Memory](c.api.GetMemory(ctx, id, nil))
+// Memory returns a memory of any status, as it was at p.AsOf.
+func (c *Client) Memory(ctx context.Context, id string, p GetMemoryParams) (*Memory, error) {
+	return Decode[Memory](c.api.GetMemory(ctx, id, &p))
 }
 
 // Update changes the fields of a memory that the patch has. The request is not repeated.
@@ -44,14 +44,14 @@ func (c *Client) Update(ctx context.Context, id string, patch MemoryPatch) (*Mem
 }
 
 // Forget deletes a memory softly, with all that states the same: [Client.Restore] brings everything back until it is
-// purged.
-func (c *Client) Forget(ctx context.Context, id string) (*ChangedMemory, error) {
-	return Decode[ChangedMemory](c.api.ForgetMemory(ctx, id, nil))
+// purged. With the scope [api.ForgettingScopeItem] it deletes the memory alone.
+func (c *Client) Forget(ctx context.Context, id string, p ForgetMemoryParams) (*ChangedMemory, error) {
+	return Decode[ChangedMemory](c.api.ForgetMemory(ctx, id, &p))
 }
 
 // Restore makes a forgotten memory active, and what was forgotten with it. The request is not repeated.
-func (c *Client) Restore(ctx context.Context, id string) (*ChangedMemory, error) {
-	return Decode[ChangedMemory](c.api.RestoreMemory(ctx, id, nil))
+func (c *Client) Restore(ctx context.Context, id string, p RestoreMemoryParams) (*ChangedMemory, error) {
+	return Decode[ChangedMemory](c.api.RestoreMemory(ctx, id, &p))
 }
 
 // Undo takes a reflection or a summary back: it is forgotten, and what was condensed into it is active again. Use it

@@ -40,11 +40,17 @@ func TestClient_ChangesAMemory(t *testing.T) {
 			func(m hippocampus.Memory) bool { return m.Pinned }},
 		{"unpin", func(id string) (*hippocampus.Memory, error) { return client.Unpin(ctx, id) },
 			func(m hippocampus.Memory) bool { return !m.Pinned }},
-		{"forget", func(id string) (*hippocampus.Memory, error) { return changed(client.Forget(ctx, id)) },
+		{"forget", func(id string) (*hippocampus.Memory, error) {
+			return changed(client.Forget(ctx, id, hippocampus.ForgetMemoryParams{}))
+		},
 			func(m hippocampus.Memory) bool { return m.Status == api.MemoryStatusForgotten }},
-		{"restore", func(id string) (*hippocampus.Memory, error) { return changed(client.Restore(ctx, id)) },
+		{"restore", func(id string) (*hippocampus.Memory, error) {
+			return changed(client.Restore(ctx, id, hippocampus.RestoreMemoryParams{}))
+		},
 			func(m hippocampus.Memory) bool { return m.Status == api.MemoryStatusActive }},
-		{"show", func(id string) (*hippocampus.Memory, error) { return client.Memory(ctx, id) },
+		{"show", func(id string) (*hippocampus.Memory, error) {
+			return client.Memory(ctx, id, hippocampus.GetMemoryParams{})
+		},
 			func(m hippocampus.Memory) bool { return m.ID == memory.ID }},
 	}
 	for _, step := range steps {
@@ -68,7 +74,8 @@ func TestClient_ChangesAMemory(t *testing.T) {
 	if !slices.Equal(kinds, want) {
 		t.Errorf("the history is %v, not %v", kinds, want)
 	}
-	if _, err := client.Memory(ctx, uuid.NewString()); !errors.Is(err, hippocampus.KindNotFound) {
+	_, err = client.Memory(ctx, uuid.NewString(), hippocampus.GetMemoryParams{})
+	if !errors.Is(err, hippocampus.KindNotFound) {
 		t.Errorf("an unknown memory gives %v", err)
 	}
 }

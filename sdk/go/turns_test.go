@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -92,5 +93,36 @@ func TestClient_ShowsRenamesAndDeletesAConversation(t *testing.T) {
 	}
 	if got := stated(t, client, user); len(got) != 0 {
 		t.Errorf("after the deletion the memories are %v", got)
+	}
+}
+
+func TestClient_ForgetsAMemoryWithoutWhatStatesTheSame(t *testing.T) {
+	t.Parallel()
+	client, ctx, user := newClient(t), t.Context(), uuid.NewString()
+	turn, err := client.AddTurn(ctx, hippocampus.TurnRequest{
+		UserID: user, Wait: new(true), Messages: []hippocampus.Message{hippocampus.UserMessage("I live in Lisbon.")},
+	})
+	if err != nil || len(turn.Candidates) != 1 {
+		t.Fatal(turn, err)
+	}
+	id, before := *turn.Candidates[0].MemoryID, time.Now()
+	alone := api.ForgettingScopeItem
+	if _, err := client.Forget(ctx, id, hippocampus.ForgetMemoryParams{Scope: &alone}); err != nil {
+		t.Fatal(err)
+	}
+	for memory, err := range client.Memories(ctx, hippocampus.ListMemoriesParams{UserID: user}) {
+		if err != nil || memory.Type != api.MemoryTypeMessage {
+			t.Errorf("the memories have %+v, %v", memory, err)
+		}
+	}
+	past, err := client.Memory(ctx, id, hippocampus.GetMemoryParams{AsOf: &before})
+	if err != nil || past.Status != api.MemoryStatusActive {
+		t.Errorf("before that the memory is %+v, %v", past, err)
+	}
+	if _, err := client.Restore(ctx, id, hippocampus.RestoreMemoryParams{Scope: &alone}); err != nil {
+		t.Error(err)
+	}
+	if got := stated(t, client, user); !slices.Equal(got, []string{"I live in Lisbon."}) {
+		t.Errorf("after restoring it the memories are %v", got)
 	}
 }

@@ -28,9 +28,11 @@ type (
 	FieldError               = api.FieldError
 	ForgetMemoriesAnswer     = api.ForgetMemoriesAnswer
 	ForgetMemoriesRequest    = api.ForgetMemoriesRequest
+	ForgetMemoryParams       = api.ForgetMemoryParams
 	ForgetRequest            = api.ForgetRequest
 	ForgettingReport         = api.ForgettingReport
 	GetConversationParams    = api.GetConversationParams
+	GetMemoryParams          = api.GetMemoryParams
 	GetProfileParams         = api.GetProfileParams
 	GetStatsParams           = api.GetStatsParams
 	ImportReport             = api.ImportReport
@@ -57,6 +59,7 @@ type (
 	ReflectionReport         = api.ReflectionReport
 	RestoreMemoriesAnswer    = api.RestoreMemoriesAnswer
 	RestoreMemoriesRequest   = api.RestoreMemoriesRequest
+	RestoreMemoryParams      = api.RestoreMemoryParams
 	Stats                    = api.Stats
 	StreamEventsParams       = api.StreamEventsParams
 	Turn                     = api.Turn
