@@ -117,6 +117,12 @@ func send(ctx context.Context, client *hippocampus.Client, request string) (err 
 		_, err = io.Copy(io.Discard, export)
 	case "remember":
 		_, err = client.Remember(ctx, memory)
+	case "remember many":
+		_, err = client.RememberMany(ctx, []hippocampus.MemoryRequest{memory})
+	case "withdraw":
+		_, err = client.WithdrawTurn(ctx, "0198c0de-0000-7000-8000-000000000001")
+	case "set user":
+		_, err = client.SetUser(ctx, "ada", hippocampus.UserRequest{TimeZone: "Asia/Shanghai"})
 	case "remember with dedup":
 		memory.Dedup = new(true)
 		_, err = client.Remember(ctx, memory)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -105,8 +104,11 @@ func TestClient_ForgetsAMemoryWithoutWhatStatesTheSame(t *testing.T) {
 	if err != nil || len(turn.Candidates) != 1 {
 		t.Fatal(turn, err)
 	}
-	id, before := *turn.Candidates[0].MemoryID, time.Now()
-	alone := api.ForgettingScopeItem
+	id, alone := *turn.Candidates[0].MemoryID, api.ForgettingScopeItem
+	before, err := client.Memory(ctx, id, hippocampus.GetMemoryParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := client.Forget(ctx, id, hippocampus.ForgetMemoryParams{Scope: &alone}); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,7 @@ func TestClient_ForgetsAMemoryWithoutWhatStatesTheSame(t *testing.T) {
 			t.Errorf("the memories have %+v, %v", memory, err)
 		}
 	}
-	past, err := client.Memory(ctx, id, hippocampus.GetMemoryParams{AsOf: &before})
+	past, err := client.Memory(ctx, id, hippocampus.GetMemoryParams{AsOf: &before.UpdatedAt})
 	if err != nil || past.Status != api.MemoryStatusActive {
 		t.Errorf("before that the memory is %+v, %v", past, err)
 	}

@@ -14,8 +14,8 @@ func (p program) profile() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile",
 		Short: "List what holds about a user, whatever is asked",
-		Long: `List what holds about a user, whatever is asked: who the user is, what the user prefers, who is around and what is
-planned, the most important first. It counts as no access.`,
+		Long: `List what holds about a user, whatever is asked: who the user is, what the user prefers, who is around and what
+is planned, the most important first. It counts as no access.`,
 		Example:     "  hippocampus profile --user ada\n  hippocampus profile --user ada --limit 5 --as-of 2026-01-31",
 		Annotations: map[string]string{Routes: "GET /v1/users/{user_id}/profile"},
 		Args:        cobra.NoArgs,

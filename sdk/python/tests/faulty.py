@@ -19,7 +19,10 @@ RECALL = {
     "memories": [], "route": {"domains": [], "source": "rules", "skipped": False}, "degraded": [], "at": NOW,
     "took_ms": 1,
 }  # fmt: skip
-GOOD = {"/v1/turns": TURN, "/v1/recall": RECALL, "/v1/memories": MEMORY | {"verdict": "kept"}}
+GOOD: dict[str, Any] = {
+    "/v1/turns": TURN, f"/v1/turns/{ID}": TURN | {"effects": [], "facts": [], "events": []}, "/v1/recall": RECALL,
+    "/v1/memories": MEMORY | {"verdict": "kept"}, "/v1/users/ada": {"user_id": "ada", "zone": "Asia/Shanghai"},
+}  # fmt: skip
 
 
 class FaultyServer(ThreadingHTTPServer):
@@ -66,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         self.reply(answer)
 
-    do_GET = do_POST = do_PATCH = do_DELETE = answer
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
 
     def trickle(self) -> None:
         self.send_response(200)

@@ -26,6 +26,9 @@ REQUESTS: dict[str, Any] = {
     "events": lambda client: next(iter(client.events())),
     "export": lambda client: list(client.export()),
     "remember": lambda client: client.remember(user_id="ada", content="Lives in Lisbon."),
+    "remember many": lambda client: client.remember_many([{"user_id": "ada", "content": "Lives in Lisbon."}]),
+    "withdraw": lambda client: client.withdraw_turn(ID),
+    "set user": lambda client: client.set_user("ada", time_zone="Asia/Shanghai"),
     "remember with dedup": lambda client: client.remember(user_id="ada", content="Lives in Lisbon.", dedup=True),
 }
 

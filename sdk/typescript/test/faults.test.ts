@@ -45,6 +45,9 @@ const requests: Record<string, (client: Hippocampus, options?: CallOptions) => P
   remember: async (c, o) => (await c.remember({ user_id: "ada", content: "Lives in Lisbon." }, o)).id,
   "remember with dedup": async (c, o) =>
     (await c.remember({ user_id: "ada", content: "Lives in Lisbon.", dedup: true }, o)).id,
+  "remember many": async (c, o) => c.rememberMany([{ user_id: "ada", content: "Lives in Lisbon." }], o),
+  withdraw: async (c, o) => (await c.withdrawTurn(id, o)).id,
+  "set user": async (c, o) => c.setUser("ada", { time_zone: "Asia/Shanghai" }, o),
   update: async (c, o) => (await c.update(id, { importance: 1 }, o)).id,
   reflect: async (c, o) => (await c.reflect({ user_id: "ada" }, o)).skipped,
 };
