@@ -15,8 +15,8 @@ func (p program) zone() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "zone [NAME]",
 		Short: "Show or set the time zone of a user",
-		Long: `Show or set the time zone of a user. It decides which day it is for the user, in contexts and for the times that
-the user names. Without a chosen zone the offset of the user's last turn decides, else the setting time.zone.`,
+		Long: `Show or set the time zone of a user. It decides which day it is for the user, in contexts and for the times
+that the user names. Without a chosen zone the offset of the user's last turn decides, else the setting time.zone.`,
 		Example: `  hippocampus zone --user ada
   hippocampus zone Asia/Shanghai --user ada
   hippocampus zone --unset --user ada`,
