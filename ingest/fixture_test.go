@@ -166,12 +166,13 @@ func (w written) InUser(
 	return w.spy.InUser(ctx, owner, f)
 }
 
-// spy records when turns are deferred to, and fails in InUser if enter returns an error.
+// spy records when turns are deferred to, and fails in InUser if enter or leave returns an error.
 type spy struct {
 	Records
 	mu    sync.Mutex
 	due   time.Time
 	enter func() error // called before a user's transaction; nil: nothing
+	leave func() error // called at the end of a user's transaction; nil: nothing
 }
 
 func (s *spy) DeferTurn(ctx context.Context, turnID string, attempts int, lastError string, due time.Time,
@@ -188,7 +189,13 @@ func (s *spy) InUser(ctx context.Context, owner memory.Owner, f func(ctx context
 			return err
 		}
 	}
-	return s.Records.InUser(ctx, owner, f)
+	return s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		err := f(ctx, tx)
+		if err == nil && s.leave != nil {
+			err = s.leave()
+		}
+		return err
+	})
 }
 
 func (b *fixture) deferred() time.Time {

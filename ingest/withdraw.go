@@ -144,8 +144,11 @@ func (w *withdrawal) accept(ctx context.Context, turn memory.Turn, due time.Time
 		}
 		return err
 	})
-	if errors.Is(err, errKnown) {
-		err = nil
+	switch {
+	case errors.Is(err, errKnown):
+		return stored, false, nil
+	case err != nil: // the turn was rolled back after it was stored
+		return memory.Turn{}, false, err
 	}
-	return stored, fresh, err
+	return stored, fresh, nil
 }
