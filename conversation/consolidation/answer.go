@@ -263,5 +263,8 @@ func (s statementReply) check(kind memory.Type, about talk) (one statement, err 
 	if kind == "preference" { // the others may conclude from what the assistant says and does too
 		return one, about.said(one.text)
 	}
+	if opposite := about.account.Opposes(one.text); opposite != "" {
+		return one, errors.New(opposite)
+	}
 	return one, nil
 }

@@ -13,13 +13,15 @@ import (
 type talk struct {
 	sample   string // its texts
 	has      grounding.Evidence
+	account  grounding.Account
 	heard    *grounding.Talk // for what is a fact of the user
 	speakers []string        // if several users speak: their names
 }
 
 func talkOf(events []session.Event) talk {
 	t := talk{
-		sample: session.Texts("", events), has: grounding.Read(session.Sources("", events)...), heard: session.Heard(events),
+		sample: session.Texts("", events), has: grounding.Read(session.Sources("", events)...),
+		account: session.Account("", events), heard: session.Heard(events),
 	}
 	for _, e := range events {
 		if e.Role == memory.RoleUser && e.Name != "" && !slices.Contains(t.speakers, e.Name) {

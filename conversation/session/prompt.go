@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -81,14 +82,28 @@ func Sources(summary string, events []Event) []grounding.Source {
 
 // Heard returns what the user of a conversation has said in events. The names of the speakers are known.
 func Heard(events []Event) *grounding.Talk {
-	lines := make([]grounding.Line, 1, 1+len(events))
+	names := ""
 	for _, e := range events {
-		lines[0].Text += e.Name + "\n"
+		names += e.Name + "\n"
+	}
+	return grounding.ReadTalk(linesOf(names, events)...)
+}
+
+// Account returns what was stated in events, and in an earlier summary, by any speaker.
+func Account(earlier string, events []Event) grounding.Account {
+	return grounding.ReadAccount(linesOf(earlier, events)...)
+}
+
+// linesOf returns events as the lines of a talk, after something that is known besides.
+func linesOf(known string, events []Event) []grounding.Line {
+	lines := make([]grounding.Line, 0, 1+len(events))
+	lines = append(lines, grounding.Line{Source: grounding.Source{Text: known}})
+	for _, e := range events {
 		lines = append(lines, grounding.Line{
 			Source: grounding.Source{Text: e.Content, At: e.At}, Assistant: e.Role == memory.RoleAssistant,
 		})
 	}
-	return grounding.ReadTalk(lines...)
+	return lines
 }
 
 // Texts joins a summary and the contents of events. The language of a prompt is that of its texts.
@@ -101,7 +116,7 @@ func Texts(summary string, events []Event) string {
 }
 
 // ParseSummary reads an answer that holds a summary of events, and of an earlier summary, in at most maxRunes
-// characters. KindBadAnswer: there is no summary, or it is not valid or adds something.
+// characters. KindBadAnswer: there is no summary, or it is not valid, adds something or says the opposite of something.
 func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, events []Event, maxRunes int) (
 	string, error,
 ) {
@@ -118,7 +133,7 @@ func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, 
 	why := template.Check(summary, maxRunes, Texts(earlier, events))
 	if why == "" {
 		has := grounding.Read(Sources(earlier, events)...)
-		why = has.Why(summary)
+		why = cmp.Or(has.Why(summary), has.Strangers(summary), Account(earlier, events).Opposes(summary))
 	}
 	if why != "" {
 		return "", llm.BadAnswer("its summary %s", why)

@@ -129,12 +129,13 @@ func checkMerged(merged string, draft, m memory.Memory) error {
 	if why := memory.CheckContent(merged, memory.MaxContentRunes); why != "" {
 		return fmt.Errorf("has a merged text that %s", why)
 	}
-	both := grounding.Read(grounding.Source{Text: draft.Content, At: draft.CreatedAt},
-		grounding.Source{Text: m.Content, At: m.CreatedAt})
-	if why := both.Why(merged); why != "" {
+	later := grounding.Source{Text: draft.Content, At: draft.CreatedAt}
+	former := grounding.Source{Text: m.Content, At: m.CreatedAt}
+	if why := grounding.Read(later, former).Why(merged); why != "" {
 		return fmt.Errorf("has a merged text that %s", why)
 	}
-	if why := both.Opposes(merged); why != "" {
+	account := grounding.ReadAccount(grounding.Line{Source: later}, grounding.Line{Source: former})
+	if why := account.Opposes(merged); why != "" {
 		return fmt.Errorf("has a merged text that %s", why)
 	}
 	if added := addedWords(merged, draft.Content+" "+m.Content); len(added) > mostAdded || isItem(merged, added) {

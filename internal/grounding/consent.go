@@ -21,7 +21,7 @@ const takenSentences = 4
 
 // taken returns the part of the assistant's words that a reply makes the user's own, and what a "yes" or "no" makes of
 // a question in it.
-func taken(said, reply string) (agreed string, answered []clause) {
+func taken(said, reply string, unclear phrases) (agreed string, answered []clause) {
 	sentences := text.Sentences(said)
 	sentences = sentences[max(0, len(sentences)-takenSentences):]
 	end := strings.Join(sentences, "")
@@ -31,9 +31,9 @@ func taken(said, reply string) (agreed string, answered []clause) {
 		if !asked {
 			return "", nil
 		}
-		return end, answeredBy(sentences, true)
+		return end, answeredBy(sentences, true, unclear)
 	case consents(reply):
-		return end, answeredBy(sentences, false)
+		return end, answeredBy(sentences, false, unclear)
 	case strings.ContainsAny(reply, "?？") || turnsDown(reply):
 		return "", nil
 	case asked || takesUp(reply):
@@ -43,12 +43,12 @@ func taken(said, reply string) (agreed string, answered []clause) {
 }
 
 // answeredBy returns the clauses of the questions among sentences as the answer affirms or denies them.
-func answeredBy(sentences []string, denied bool) (clauses []clause) {
+func answeredBy(sentences []string, denied bool, unclear phrases) (clauses []clause) {
 	for _, sentence := range sentences {
 		if !strings.ContainsAny(sentence, "?？") || open.MatchString(sentence) {
 			continue
 		}
-		for _, c := range clausesOf(strings.TrimRight(sentence, "?？ 吗呢\n")) {
+		for _, c := range clausesOf(strings.TrimRight(sentence, "?？ 吗呢\n"), unclear) {
 			if !c.denied {
 				c.denied = denied
 				clauses = append(clauses, c)

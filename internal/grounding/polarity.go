@@ -22,21 +22,24 @@ var (
 		`(?i)\b(?:but|and|because|so|though|although|while|since|when)\b|但是?|可是|因为|所以|然后`)
 	undenied = phrasesOf("undenied")
 	negative = phrasesOf("negative")
-	neutral  = phrasesOf("neutral")
+	neutral  = phrasesOf("neutral", "wish")
+	unsure   = phrasesOf("neutral") // where a wish is what a clause states
 	light    = phrasesOf("light")
 	pronouns = phrasesOf("pronoun")
+	// disagreement denies, although it begins with 不同, "different".
+	disagreement = regexp.MustCompile("不同意")
 )
 
 func isHanRune(r rune) bool { return unicode.Is(unicode.Han, r) }
 
-// clausesOf returns the clauses of a text.
-func clausesOf(s string) (clauses []clause) {
+// clausesOf returns the clauses of a text. Those with one of some phrases are unclear.
+func clausesOf(s string, unclear phrases) (clauses []clause) {
 	for start := 0; start < len(s); {
 		end, next := len(s), len(s)
 		if at := clauseEnd.FindStringIndex(s[start:]); at != nil {
 			end, next = start+at[0], start+at[1]
 		}
-		c := clauseOf(s[start:end])
+		c := clauseOf(s[start:end], unclear)
 		c.unclear = c.unclear || strings.ContainsAny(s[end:next], "?？")
 		if c.content == nil && pronouns.has(tokensOf(plain(c.words)), c.words) && len(clauses) > 0 {
 			c.content = clauses[len(clauses)-1].content
@@ -50,12 +53,12 @@ func clausesOf(s string) (clauses []clause) {
 }
 
 // clauseOf reads a clause.
-func clauseOf(words string) clause {
+func clauseOf(words string, unclear phrases) clause {
 	c := clause{words: strings.TrimSpace(words)}
 	said := plain(words)
-	tokens, han := tokensOf(said), hanOf(said)
+	tokens, han := tokensOf(said), disagreement.ReplaceAllString(hanOf(said), "不 同意")
 	tokens, han, _ = undenied.cut(tokens, han, " ")
-	c.unclear = neutral.has(tokens, han) || strings.HasSuffix(han, "吗") || strings.HasSuffix(han, "呢")
+	c.unclear = unclear.has(tokens, han) || strings.HasSuffix(han, "吗") || strings.HasSuffix(han, "呢")
 	tokens, han, denials := negative.cut(tokens, han, "")
 	c.denied = denials == 1
 	c.unclear = c.unclear || denials > 1
@@ -69,7 +72,7 @@ func clauseOf(words string) clause {
 
 // content returns the lexemes of a text that say something.
 func content(s string) (lexemes []string) {
-	for _, c := range clausesOf(s) {
+	for _, c := range clausesOf(s, neutral) {
 		lexemes = append(lexemes, c.content...)
 	}
 	return lexemes
@@ -77,32 +80,46 @@ func content(s string) (lexemes []string) {
 
 // contradicted returns the words of the user that say the opposite of a fact; "" if no words do, or if other words
 // of the user state it.
-func (t *Talk) contradicted(fact string) string { return contradicted(t.clauses, fact) }
+func (t *Talk) contradicted(fact string) string {
+	return contradicted(t.clauses, clausesOf(fact, neutral), nameOf(fact))
+}
 
-// contradicted is the function of this name for clauses that were said.
-func contradicted(all []clause, fact string) string {
-	clauses := clausesOf(fact)
-	named := text.Lexemes(nameOf(fact))
+// contradicted is the function of this name for clauses that were said, and those of a fact that begins with a name.
+func contradicted(all, clauses []clause, name string) string {
+	named := text.Lexemes(name)
 	for _, c := range clauses {
 		c.content = without(c.content, named)
 		if c.unclear || len(clauses) > 1 && len(c.content) < 2 {
 			continue
 		}
-		against, in := "", 0
-		for _, said := range all {
-			switch {
-			case !said.states(c.content):
-			case said.unclear || said.denied == c.denied:
-				in++
-			default:
-				against = said.words
-			}
-		}
-		if in == 0 && against != "" {
+		if against := c.deniedBy(all, clauses, clause.states); against != "" {
 			return against
 		}
 	}
 	return ""
+}
+
+// deniedBy returns the words of a clause that says the opposite of c; "" if none does, if another one says it, or if a
+// clause beside c repeats the denial, which is then about someone else. states reports whether a clause that was said is
+// about some terms.
+func (c clause) deniedBy(all, beside []clause, states func(said clause, terms []string) bool) (against string) {
+	for _, said := range all {
+		switch {
+		case !states(said, c.content):
+		case said.unclear || said.denied == c.denied:
+			return ""
+		case !said.isIn(beside):
+			against = said.words
+		}
+	}
+	return against
+}
+
+// isIn reports whether one of some clauses says the same.
+func (c clause) isIn(clauses []clause) bool {
+	return slices.ContainsFunc(clauses, func(other clause) bool {
+		return other.denied == c.denied && !other.unclear && other.states(c.content)
+	})
 }
 
 // nameOf returns the word with which a fact begins if it may name the user; "" else.

@@ -28,13 +28,13 @@ func ReadTalk(lines ...Line) *Talk {
 		all = append(all, read)
 		if !line.Assistant {
 			own = append(own, read)
-			t.clauses = append(t.clauses, clausesOf(line.Text)...)
+			t.clauses = append(t.clauses, clausesOf(line.Text, neutral)...)
 			continue
 		}
 		if i+1 == len(lines) || lines[i+1].Assistant {
 			continue
 		}
-		agreed, answered := taken(line.Text, lines[i+1].Text)
+		agreed, answered := taken(line.Text, lines[i+1].Text, neutral)
 		switch agreed {
 		case "":
 		case line.Text:

@@ -3,9 +3,10 @@ package grounding
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"hippocampus/internal/text"
 )
 
 // Why returns what is wrong with a conclusion that adds something to its sources, as in `adds "Kyoto" and "1931",
@@ -30,6 +31,19 @@ func (has Evidence) Why(statement string) string {
 	return `adds "` + strings.Join(added, `" and "`) + `", which its sources do not have`
 }
 
+// Strangers returns what is wrong with a summary of all that its sources have, a sentence of which begins with a name
+// that they lack, as in `begins with "Marta", which its sources do not have`; "" if none does. A conclusion from some of
+// what is known may begin with the name of the user, so that Why accepts it.
+func (has Evidence) Strangers(summary string) string {
+	for _, sentence := range text.Sentences(summary) {
+		name := openingName(strings.TrimSpace(sentence))
+		if name != "" && !has.name(name) && !has.hasStems(name) {
+			return `begins with "` + name + `", which its sources do not have`
+		}
+	}
+	return ""
+}
+
 // beginsClause reports whether a name is the subject of a clause of a conclusion: the user, whose name the sources need
 // not have.
 func beginsClause(statement, name string) bool {
@@ -41,16 +55,3 @@ func beginsClause(statement, name string) bool {
 // named matches what sources have in the same words: a level or a code, such as B2, the title of a work, a Chinese
 // name of a group of companies, and the end of a Chinese name of an illness.
 var named = regexp.MustCompile(`\b\p{Lu}{1,3}\d{1,4}\b|《[^《》]+》|\p{Han}{2}集团|\p{Han}(?:症|炎|癌|溃疡|综合征)`)
-
-// Opposes returns what is wrong with a statement that says the opposite of its sources, as in `says the opposite of "I
-// never swim"`; "" if it does not.
-func (has Evidence) Opposes(statement string) string {
-	var clauses []clause
-	for _, said := range has.texts {
-		clauses = append(clauses, clausesOf(said)...)
-	}
-	if opposite := contradicted(clauses, statement); opposite != "" {
-		return "says the opposite of " + strconv.Quote(opposite)
-	}
-	return ""
-}

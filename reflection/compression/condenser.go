@@ -1,6 +1,7 @@
 package compression
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -163,8 +164,8 @@ func (c *Condenser) ask(ctx context.Context, memories []Line, room Room) (string
 		func(answer *llm.Answer) (string, error) { return parseText(answer, memories, room) })
 }
 
-// parseText reads the answer of a Condenser. KindBadAnswer: its text is missing, invalid or too long, or adds
-// something.
+// parseText reads the answer of a Condenser. KindBadAnswer: its text is missing, invalid or too long, or it
+// adds something or says the opposite of something.
 func parseText(answer *llm.Answer, memories []Line, room Room) (string, error) {
 	var reply struct {
 		Text string `json:"text"`
@@ -181,11 +182,12 @@ func parseText(answer *llm.Answer, memories []Line, room Room) (string, error) {
 		why = fmt.Sprintf("has a size of %d: the room, or the size of the memories, is %d", size, room.Size)
 	}
 	if why == "" {
-		sources := make([]grounding.Source, len(memories))
+		sources, lines := make([]grounding.Source, len(memories)), make([]grounding.Line, len(memories))
 		for i, m := range memories {
 			sources[i] = grounding.Source{Text: m.Text, At: m.Said}
+			lines[i].Source = sources[i]
 		}
-		why = grounding.Read(sources...).Why(condensed)
+		why = cmp.Or(grounding.Read(sources...).Why(condensed), grounding.ReadAccount(lines...).Opposes(condensed))
 	}
 	if why != "" {
 		return "", llm.BadAnswer("its text %s", why)

@@ -1,6 +1,7 @@
 package derivation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,8 +43,8 @@ type Rules struct {
 }
 
 // Check turns proposals about the memories into conclusions with content, sources and domain. It leaves out each
-// proposal that is invalid, cites a source wrongly, adds something to its sources, repeats another one or is over
-// the limit, and returns the reasons. KindBadAnswer: there are proposals, but each is left out.
+// proposal that is invalid, cites a source wrongly, adds something to its sources or says the opposite of them, repeats
+// another one or is over the limit, and returns the reasons. KindBadAnswer: there are proposals, but each is left out.
 func (r Rules) Check(proposals []Proposal, memories []memory.Memory) (
 	conclusions []Conclusion, leftOut []string, err error,
 ) {
@@ -88,7 +89,8 @@ func (r Rules) check(p Proposal, memories []memory.Memory) (c Conclusion, err er
 	}
 	why := r.Template.Check(c.Content, r.MaxRunes, strings.Join(texts, "\n"))
 	if why == "" {
-		why = grounding.Read(groundsOf(c.Sources)...).Why(c.Content)
+		has := grounding.Read(groundsOf(c.Sources)...)
+		why = cmp.Or(has.Why(c.Content), accountOf(c.Sources).Opposes(c.Content))
 	}
 	if why != "" {
 		return c, errors.New(why)
@@ -118,6 +120,20 @@ func groundsOf(memories []memory.Memory) (sources []grounding.Source) {
 		sources = append(sources, grounding.Source{Text: said, At: m.CreatedAt})
 	}
 	return sources
+}
+
+// accountOf returns what memories state, oldest first. A message of the assistant may ask what the next one answers.
+func accountOf(memories []memory.Memory) grounding.Account {
+	memories = slices.SortedStableFunc(slices.Values(memories), func(a, b memory.Memory) int {
+		return a.CreatedAt.Compare(b.CreatedAt)
+	})
+	lines := make([]grounding.Line, len(memories))
+	for i, m := range memories {
+		lines[i] = grounding.Line{
+			Source: grounding.Source{Text: m.Content, At: m.CreatedAt}, Assistant: m.Speaker == memory.RoleAssistant,
+		}
+	}
+	return grounding.ReadAccount(lines...)
 }
 
 // CommonDomain is the most frequent domain of the memories; the first one of a tie.

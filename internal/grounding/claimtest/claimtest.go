@@ -8,6 +8,7 @@
 package claimtest
 
 import (
+	_ "embed"
 	"strings"
 	"testing"
 )
@@ -39,9 +40,27 @@ func Read(file string) (blocks []Block) {
 	return blocks
 }
 
+// mostInvented is the share of invented texts that a check may take, in percent.
+const mostInvented = 5
+
 // Check fails unless at least 97 % of the honest and at most 5 % of the invented texts of some files are taken,
 // and logs the figures of each file. why returns why a text is refused, "" if it is taken.
 func Check(t *testing.T, files []File, why func(sources []string, claim string) string) {
+	t.Helper()
+	check(t, files, mostInvented, why)
+}
+
+// mostOpposites is the share of opposites that a check may take, in percent. What refers to an earlier sentence, as in "I
+// have never been there", is not compared, and synonyms are not known.
+const mostOpposites = 40
+
+// CheckOpposites is Check for the files of Opposites, of whose opposites at most 40 % may be taken.
+func CheckOpposites(t *testing.T, why func(sources []string, claim string) string) {
+	t.Helper()
+	check(t, Opposites(), mostOpposites, why)
+}
+
+func check(t *testing.T, files []File, most int, why func(sources []string, claim string) string) {
 	t.Helper()
 	var all counts
 	for _, f := range files {
@@ -68,8 +87,8 @@ func Check(t *testing.T, files []File, why func(sources []string, claim string) 
 	if all.honest == 0 || 100*all.honestTaken < 97*all.honest {
 		t.Errorf("fewer than 97 %% of the honest texts are taken: %+v", all)
 	}
-	if all.invented == 0 || 100*all.inventedTaken > 5*all.invented {
-		t.Errorf("more than 5 %% of the invented texts are taken: %+v", all)
+	if all.invented == 0 || 100*all.inventedTaken > most*all.invented {
+		t.Errorf("more than %d %% of the invented texts are taken: %+v", most, all)
 	}
 }
 
@@ -82,4 +101,18 @@ type counts struct{ honest, honestTaken, invented, inventedTaken int }
 func (c *counts) add(other counts) {
 	c.honest, c.honestTaken = c.honest+other.honest, c.honestTaken+other.honestTaken
 	c.invented, c.inventedTaken = c.invented+other.invented, c.inventedTaken+other.inventedTaken
+}
+
+// Texts about conversations, of which the invented ones say the opposite of what was said; lines are "name: words".
+var (
+	//go:embed opposites.txt
+	opposites string
+	//go:embed opposites_held.txt
+	heldOpposites string
+)
+
+// Opposites are files of texts about conversations on 7 May 2031, a Wednesday. The invented texts say the opposite of
+// what was said. The second file was held back until the rules had been changed with the first one.
+func Opposites() []File {
+	return []File{{Name: "opposites.txt", Text: opposites}, {Name: "opposites_held.txt", Text: heldOpposites}}
 }
