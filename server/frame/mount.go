@@ -87,7 +87,8 @@ func (s *Server) serveMount(m Mount, handle MountHandler, op *Operation) echo.Ha
 			if err != nil {
 				return err
 			}
-			body, _ = CleanTexts(body) // a body that is not JSON stays as it is
+			body, cleaned := CleanTexts(body) // a body that is not JSON stays as it is
+			ctx = context.WithValue(ctx, admittedRaw{}, cleaned)
 			c.Request().Body = io.NopCloser(bytes.NewReader(body))
 		}
 		ctx = context.WithValue(ctx, admittedID{}, c.Response().Header().Get(echo.HeaderXRequestID))

@@ -44,6 +44,8 @@ type changed struct {
 	Reason  string         `json:"reason,omitempty"`
 	Effects []effect       `json:"effects,omitempty"` // on other memories
 	Secrets []secret       `json:"secrets,omitempty"` // that were cut out of the arguments
+
+	Cleaned []frame.CleanedText `json:"cleaned,omitempty"` // arguments
 }
 
 // owned returns the arguments with the user of the connection.

@@ -20,16 +20,17 @@ func (c connection) add(ctx context.Context, args arguments) (string, any, error
 	args["dedup"] = json.RawMessage("true")
 	answer, err := ask[struct {
 		memoryBody
-		Verdict memory.Verdict `json:"verdict"`
-		Reason  string         `json:"reason"`
-		Secrets []secret       `json:"secrets"`
+		Verdict memory.Verdict      `json:"verdict"`
+		Reason  string              `json:"reason"`
+		Secrets []secret            `json:"secrets"`
+		Cleaned []frame.CleanedText `json:"cleaned"`
 	}](ctx, c.v1, http.MethodPost, "/v1/memories", args)
 	if err != nil {
 		return "", nil, err
 	}
 	result := changed{
 		Scope: c.scopeOf(ctx, answer.memoryBody), Memory: answer.memoryBody, Verdict: answer.Verdict, Reason: answer.Reason,
-		Secrets: answer.Secrets,
+		Secrets: answer.Secrets, Cleaned: cleanedIn(ctx, answer.Cleaned),
 	}
 	done := "Remembered: "
 	if answer.Verdict != memory.Kept {
@@ -62,14 +63,16 @@ func (c connection) change(
 	}
 	answer, err := ask[struct {
 		memoryBody
-		Effects []effect `json:"effects"`
-		Secrets []secret `json:"secrets"`
+		Effects []effect            `json:"effects"`
+		Secrets []secret            `json:"secrets"`
+		Cleaned []frame.CleanedText `json:"cleaned"`
 	}](ctx, c.v1, method, path+suffix, body)
 	if err != nil {
 		return "", nil, err
 	}
 	result := changed{
 		Scope: c.scopeOf(ctx, answer.memoryBody), Memory: answer.memoryBody, Effects: answer.Effects, Secrets: answer.Secrets,
+		Cleaned: cleanedIn(ctx, answer.Cleaned),
 	}
 	return c.changeText(ctx, result, done), result, nil
 }
@@ -77,7 +80,7 @@ func (c connection) change(
 // changeText states a change for a model, after what was done.
 func (c connection) changeText(ctx context.Context, result changed, done string) string {
 	return result.Scope.line() + done + result.Memory.line(c.zone(ctx, result.Scope)) + effectLines(result.Effects) +
-		secretLines(result.Secrets)
+		secretLines(result.Secrets) + cleanedLines(result.Cleaned)
 }
 
 func (c connection) history(ctx context.Context, args arguments) (string, any, error) {

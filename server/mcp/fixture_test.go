@@ -149,7 +149,11 @@ type result struct {
 	Text     string                              `json:"text"`
 	Degraded []string                            `json:"degraded"`
 	LeftOut  []struct{ Part, ID, Reason string } `json:"left_out"`
-	Events   []struct {
+	Cleaned  []struct {
+		Path  string `json:"path"`
+		Count int    `json:"count"`
+	} `json:"cleaned"`
+	Events []struct {
 		Kind string `json:"kind"`
 	} `json:"events"`
 }

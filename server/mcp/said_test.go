@@ -71,3 +71,24 @@ func TestTools_NameWhatIsLeftOut(t *testing.T) {
 		t.Errorf("with room for all: %s", text)
 	}
 }
+
+// A tool names the arguments with characters that cannot be stored, over HTTP and by stdio.
+func TestTools_NameWhatIsCleaned(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	c := f.connect(f.write, "")
+	const notice = "\nIn content, 1 characters could not be stored: U+FFFD stands in the place of each."
+	text, added := c.call("add_memory", args{"user_id": "ada", "content": "I own a drum\x00."})
+	contains(t, text, "Remembered: ", "I own a drum\uFFFD.", notice)
+	if len(added.Cleaned) != 1 || added.Cleaned[0].Path != "content" || added.Cleaned[0].Count != 1 {
+		t.Errorf("cleaned %+v", added.Cleaned)
+	}
+	change := args{"memory_id": added.Memory.ID, "content": "I own two drums\x00."}
+	text, _ = c.call("update_memory", change)
+	contains(t, text, "Changed: ", notice)
+	change["content"] = "I own three drums."
+	text, whole := c.call("update_memory", change)
+	if strings.Contains(text, "U+FFFD") || len(whole.Cleaned) > 0 {
+		t.Errorf("a whole text: %s", text)
+	}
+}

@@ -63,9 +63,11 @@ func TestStdio_ServesOneUserAndKeepsTheMemory(t *testing.T) {
 	cfg.Data = t.TempDir()
 	answers := stdio(t, cfg, "ada", begin,
 		withID("2", callOf("add_memory", `{"content":"Lives in Lisbon."}`)),
-		withID("3", callOf("add_memory", `{"content":"Lives in Porto.","user_id":"bob"}`)))
+		withID("3", callOf("add_memory", `{"content":"Lives in Porto.","user_id":"bob"}`)),
+		withID("4", callOf("add_memory", `{"content":"Rows\ud83d daily."}`)))
 	contains(t, answers[2], "Scope: user ada of app default.", "Remembered: ")
 	contains(t, answers[3], "user_id is not an argument here")
+	contains(t, answers[4], "Rows\uFFFD daily.", "In content, 1 characters could not be stored")
 
 	answers = stdio(t, cfg, "", begin,
 		withID("2", callOf("search_memories", `{"user_id":"ada","query":"Where does Ada live?"}`)),

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"hippocampus/assembly"
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // scope is whose memories a tool has read or changed.
@@ -149,6 +151,29 @@ func secretLines(secrets []secret) string {
 	var text strings.Builder
 	for _, s := range secrets {
 		fmt.Fprintf(&text, "\nA secret (%s) was cut out of %s: [secret] stands in its place.", s.Kind, s.Path)
+	}
+	return text.String()
+}
+
+// argumentPath is where the body of a call has an argument.
+const argumentPath = "params.arguments."
+
+// cleanedIn returns the arguments of a call whose characters became U+FFFD: those that the mount cleaned, and those that
+// an answer of /v1 names, since a call by stdio passes no mount.
+func cleanedIn(ctx context.Context, answered []frame.CleanedText) (cleaned []frame.CleanedText) {
+	for _, c := range frame.CleanedIn(ctx) {
+		if path, ok := strings.CutPrefix(c.Path, argumentPath); ok {
+			cleaned = append(cleaned, frame.CleanedText{Path: path, Count: c.Count})
+		}
+	}
+	return append(cleaned, answered...)
+}
+
+// cleanedLines state for a model which characters were replaced, one line a text.
+func cleanedLines(cleaned []frame.CleanedText) string {
+	var text strings.Builder
+	for _, c := range cleaned {
+		fmt.Fprintf(&text, "\nIn %s, %d characters could not be stored: U+FFFD stands in the place of each.", c.Path, c.Count)
 	}
 	return text.String()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 // unkept are fields of an addition that change what is kept, in ways that /v1 does not have.
@@ -97,6 +98,7 @@ func add(c *call) (any, error) {
 	} else {
 		done, err = c.addMemories(about, messages)
 	}
+	done.Cleaned = frame.CleanedIn(c)
 	switch {
 	case err != nil:
 		return nil, err

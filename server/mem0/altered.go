@@ -3,12 +3,14 @@ package mem0
 import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 // altered says what is not kept of a request as it was sent. mem0 has no such fields.
 type altered struct {
-	LeftOut []memory.Omission `json:"left_out,omitempty"` // of the messages of a turn
-	Secrets secrets           `json:"secrets,omitempty"`
+	LeftOut []memory.Omission   `json:"left_out,omitempty"` // of the messages of a turn
+	Secrets secrets             `json:"secrets,omitempty"`
+	Cleaned []frame.CleanedText `json:"cleaned,omitempty"` // texts of the request
 }
 
 // secrets were cut out of a request, and [secret] stands in their place.
@@ -34,6 +36,9 @@ func (a altered) addTo(answer map[string]any) {
 	}
 	if len(a.Secrets) > 0 {
 		answer["secrets"] = a.Secrets
+	}
+	if len(a.Cleaned) > 0 {
+		answer["cleaned"] = a.Cleaned
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"hippocampus/server/frame"
 	"hippocampus/server/loopback"
 )
 
@@ -42,8 +43,10 @@ func batchUpdate(c *call) (any, error) {
 		return nil, err
 	}
 	var failures []failure
+	done := altered{Cleaned: frame.CleanedIn(c)}
 	for i, item := range items {
-		_, err := c.change(ids[i], item)
+		changed, err := c.change(ids[i], item)
+		done.Secrets = append(done.Secrets, changed.Secrets.at(fmt.Sprintf("memories[%d].text", i))...)
 		var refused *loopback.Refusal
 		switch {
 		case err == nil:
@@ -53,7 +56,7 @@ func batchUpdate(c *call) (any, error) {
 			return nil, err
 		}
 	}
-	return batched("updated", len(items), failures)
+	return batched("updated", len(items), failures, done)
 }
 
 func batchDelete(c *call) (any, error) {
@@ -65,11 +68,11 @@ func batchDelete(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return batched("deleted", len(ids), failures)
+	return batched("deleted", len(ids), failures, altered{})
 }
 
 // batched is the answer to a batch. If nothing succeeded, it is an error.
-func batched(done string, count int, failures []failure) (any, error) {
+func batched(done string, count int, failures []failure, sent altered) (any, error) {
 	if len(failures) == count {
 		details := map[string]bool{}
 		for _, f := range failures {
@@ -82,6 +85,7 @@ func batched(done string, count int, failures []failure) (any, error) {
 	if len(failures) > 0 {
 		answer["errors"] = failures
 	}
+	sent.addTo(answer)
 	return answer, nil
 }
 

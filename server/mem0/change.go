@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"hippocampus/server/frame"
 )
 
 // unchanged are fields of an update that /v1 cannot change.
@@ -26,7 +28,7 @@ func get(c *call) (any, error) {
 func update(c *call) (any, error) {
 	m, err := c.change(c.ids[0], c.body)
 	changed := c.show(m.Memory)
-	changed.Secrets = m.Secrets.at("text")
+	changed.Secrets, changed.Cleaned = m.Secrets.at("text"), frame.CleanedIn(c)
 	return changed, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/server/frame"
 )
 
 // shown is a memory in mem0's form.
@@ -29,10 +30,11 @@ type shown struct {
 	Expires    *string         `json:"expiration_date"` // always null
 
 	// Fields that mem0 does not have, if there is anything to say.
-	WordsOnly   bool    `json:"words_only,omitempty"`
-	Recollected bool    `json:"recollected,omitempty"` // by this search
-	Updates     string  `json:"updates,omitempty"`     // the id of an earlier memory of this search
-	Secrets     secrets `json:"secrets,omitempty"`     // of the update that this answers
+	WordsOnly   bool                `json:"words_only,omitempty"`
+	Recollected bool                `json:"recollected,omitempty"` // by this search
+	Updates     string              `json:"updates,omitempty"`     // the id of an earlier memory of this search
+	Secrets     secrets             `json:"secrets,omitempty"`     // of the update that this answers
+	Cleaned     []frame.CleanedText `json:"cleaned,omitempty"`     // as above
 
 	Score     *float64   `json:"score,omitempty"`
 	Breakdown *breakdown `json:"score_breakdown,omitempty"`

@@ -73,3 +73,30 @@ func TestAdd_NamesWhatIsNotKept(t *testing.T) {
 	same(t, "secrets of an update", changed["secrets"], []any{map[string]any{"kind": "password", "path": "text"}})
 	same(t, "the text", changed["memory"], "My password is [secret]!")
 }
+
+// The answer to a write names the texts with characters that cannot be stored, by their paths in the request.
+func TestWrites_NameWhatIsCleaned(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	cleaned := func(path string) []any { return []any{map[string]any{"path": path, "count": 1}} }
+	for _, infer := range []string{"true", "false"} {
+		body := `{"user_id":"ada","infer":` + infer + `,"messages":[
+			{"role":"user","content":"I own a kayak."},{"role":"user","content":"I own a drum\u0000."}]}`
+		for _, path := range []string{"/mem0/memories", "/mem0/v3/memories/add/"} {
+			same(t, path, f.want("POST", path, body).object["cleaned"], cleaned("messages[1].content"))
+		}
+	}
+	text := f.want("POST", "/mem0/memories", `{"user_id":"ada","messages":"I own a boat\ud83d."}`)
+	same(t, "one text", text.object["cleaned"], cleaned("messages"))
+
+	id := f.store("ada", "Likes tea.", nil)
+	changed := f.want("PUT", "/mem0/v1/memories/"+id+"/", `{"text":"Likes tea\ud83d."}`).object
+	same(t, "an update", changed["cleaned"], cleaned("text"))
+	batch := f.want("PUT", "/mem0/v1/batch/", `{"memories":[{"memory_id":"`+id+
+		`","text":"Likes milk\u0000. My password is Tr0ub4dor&3x!"}]}`).object
+	same(t, "a batch", batch["cleaned"], cleaned("memories[0].text"))
+	same(t, "secrets of a batch", batch["secrets"],
+		[]any{map[string]any{"kind": "password", "path": "memories[0].text"}})
+	whole := f.want("PUT", "/mem0/v1/memories/"+id+"/", `{"text":"Likes coffee."}`).object
+	same(t, "a whole text", whole["cleaned"], nil)
+}

@@ -62,8 +62,9 @@ func TestTexts_AreCleanedAtEveryDoor(t *testing.T) {
 			}
 			send("POST", "/v1/recall", `{"user_id":"USER","query":"Where~ do I live?"}`, 200)
 			send("POST", "/v1/context", `{"user_id":"USER","query":"Where do I live~?","present":["~"]}`, 200)
-			send("POST", "/mem0/v1/memories/",
-				`{"user_id":"USER","messages":[{"role":"user","content":"I own a kayak~."}],"infer":false}`, 200)
+			isCleaned(send("POST", "/mem0/v3/memories/add/",
+				`{"user_id":"USER","messages":[{"role":"user","content":"I own a kayak~."}],"infer":false}`, 200).body,
+				"messages[0].content")
 			if status := s.sendAs("POST", "/mcp", fill(
 				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_memory",`+
 					`"arguments":{"user_id":"USER","content":"I own a drum~."}}}`)); status != http.StatusOK {
