@@ -160,7 +160,11 @@ func (s *Service) leftOut(ctx context.Context, q Query, e *explainer, x *index, 
 	leftOut := make([]LeftOut, 0, len(list))
 	for _, c := range s.scoreRows(q, x, rows, list) {
 		o := why[c.id]
-		leftOut = append(leftOut, LeftOut{Recalled: s.recalled(q, c, *rows[c.id].whole), Reason: o.reason, By: o.by})
+		out := LeftOut{Recalled: s.recalled(q, c, *rows[c.id].whole), Reason: o.reason, By: o.by}
+		if out.Reason == BeyondLimit && q.isTooUnsure(out.Recalled) {
+			out.Reason = TooUnsure
+		}
+		leftOut = append(leftOut, out)
 	}
 	return leftOut, nil
 }

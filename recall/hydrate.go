@@ -19,6 +19,7 @@ type row struct {
 // at once, of the others the last access, which decides the order; if that moves
 // another one up, it reads its row also. Memories that are missing, inactive or
 // another owner's are dropped, and the next best move up, even pruned ones.
+// Those whose words prove to be of another voice, and are too unsure for that, are dropped.
 // A memory that seems to update what the first one says is put before it.
 func (s *Service) hydrate(ctx context.Context, q Query, u updates, x *index, contenders, pruned []scored) (
 	[]Recalled, error,
@@ -49,7 +50,7 @@ func (s *Service) hydrate(ctx context.Context, q Query, u updates, x *index, con
 					x.access(c.doc, s.notAfterNow(q.At))
 				}
 			}
-			return recalled, nil
+			return slices.DeleteFunc(recalled, q.isTooUnsure), nil
 		}
 		for _, c := range whole {
 			delete(rows, c.id) // it is read again, and may have been deleted since
@@ -128,6 +129,9 @@ func (s *Service) recalled(q Query, c scored, m memory.Memory) Recalled {
 		When: c.when, Routed: c.routed, Question: c.question, Message: c.message, Skill: c.skill, Rerank: c.rerank,
 		Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
 		Updates: c.update.earlier, Update: c.update.lift, Score: c.score, Sources: c.sources.names(),
+	}
+	if isOthers(q.Text, m) {
+		r.Confidence *= otherVoice
 	}
 	if c.former != nil {
 		r.FormerUntil = c.former.until

@@ -3,7 +3,7 @@ package e2e
 import "testing"
 
 // A question in the first person finds the user's own sentence first, among ten messages in which others say the same
-// of themselves.
+// of themselves. Without the user's sentence, none of them fits with full confidence.
 func TestRecall_FindsTheUsersOwnSentenceAmongOthers(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -60,6 +60,13 @@ func TestRecall_FindsTheUsersOwnSentenceAmongOthers(t *testing.T) {
 			s.call("POST", "/v1/turns", turn(user, c.own), 200)
 			for _, said := range c.others {
 				s.call("POST", "/v1/turns", turn(user, said), 200)
+				s.call("POST", "/v1/turns", turn("without-"+user, said), 200)
+			}
+			without := object{"user_id": "without-" + user, "query": c.question, "touch": false}
+			for _, m := range s.call("POST", "/v1/recall", without, 200).list("memories") {
+				if m["confidence"].(float64) > 0.5 {
+					t.Errorf("%s: %q has the confidence %v", c.question, m["content"], m["confidence"])
+				}
 			}
 			answer := s.call("POST", "/v1/recall", object{"user_id": user, "query": c.question, "touch": false}, 200)
 			memories := answer.list("memories")

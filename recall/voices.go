@@ -1,0 +1,56 @@
+package recall
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+	"hippocampus/scorer/voice"
+)
+
+// otherVoice is the share of its confidence that a message keeps if what fits a question of the user about the user was
+// said by someone else, such as in a mail that the user pasted.
+const otherVoice = 0.5
+
+// aboutSelf matches questions whose subject is the user.
+var aboutSelf = regexp.MustCompile(`(?i)\b(?:i|we)\b|[我咱俺]`)
+
+// isOthers reports whether a query asks about the user, and a message of the user has its words in spans of another voice
+// alone, apart from the user's questions.
+func isOthers(query string, m memory.Memory) bool {
+	if m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant || !aboutSelf.MatchString(query) {
+		return false
+	}
+	spans := voice.Spans(m.Content)
+	if len(spans) == 1 && spans[0].Kind == voice.Own {
+		return false
+	}
+	terms := queryTerms(query)
+	found := false // in words of another voice
+	for _, s := range spans {
+		isOwn := s.Kind == voice.Own
+		for _, sentence := range text.Sentences(s.Text) {
+			switch {
+			case isOwn && strings.ContainsAny(sentence, "?？"): // it says nothing of the user
+			case !hasTerm(sentence, terms):
+			case isOwn:
+				return false
+			default:
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+// hasTerm reports whether a text has one of the terms of a query.
+func hasTerm(said string, terms []string) bool {
+	return slices.ContainsFunc(text.Lexemes(said), func(lexeme string) bool { return slices.Contains(terms, lexeme) })
+}
+
+// isTooUnsure reports whether the minimum confidence of a query excludes a memory that was read.
+func (q *Query) isTooUnsure(r Recalled) bool {
+	return q.MinConfidence != 0 && r.Confidence < q.MinConfidence
+}
