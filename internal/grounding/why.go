@@ -31,9 +31,9 @@ func (has Evidence) Why(statement string) string {
 	return `adds "` + strings.Join(added, `" and "`) + `", which its sources do not have`
 }
 
-// Strangers returns what is wrong with a summary of all that its sources have, a sentence of which begins with a name
-// that they lack, as in `begins with "Marta", which its sources do not have`; "" if none does. A conclusion from some of
-// what is known may begin with the name of the user, so that Why accepts it.
+// Strangers returns what is wrong with a summary if a sentence of it begins with a name that its sources lack, as in
+// `begins with "Marta", which its sources do not have`; else "". The sources are all that was said. A conclusion from a
+// part of it may begin with the name of the user, so that Why accepts such a name.
 func (has Evidence) Strangers(summary string) string {
 	for _, sentence := range text.Sentences(summary) {
 		name := openingName(strings.TrimSpace(sentence))

@@ -3,7 +3,7 @@ package e2e
 import "testing"
 
 // A question in the first person finds the user's own sentence first, among ten messages in which others say the same
-// of themselves. Without the user's sentence, none of them fits with full confidence.
+// of themselves. Without the user's sentence, no message has full confidence.
 func TestRecall_FindsTheUsersOwnSentenceAmongOthers(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

@@ -103,7 +103,7 @@ func (c *counts) add(other counts) {
 	c.invented, c.inventedTaken = c.invented+other.invented, c.inventedTaken+other.inventedTaken
 }
 
-// Texts about conversations, of which the invented ones say the opposite of what was said; lines are "name: words".
+// Texts about conversations. The invented ones say the opposite of what was said. Lines are "name: words".
 var (
 	//go:embed opposites.txt
 	opposites string
