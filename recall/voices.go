@@ -17,8 +17,8 @@ const otherVoice = 0.5
 // aboutSelf matches questions whose subject is the user.
 var aboutSelf = regexp.MustCompile(`(?i)\b(?:i|we)\b|[我咱俺]`)
 
-// isOthers reports whether a query asks about the user, and a message of the user has its words in spans of another voice
-// alone, apart from the user's questions.
+// isOthers reports whether a query asks about the user, and a message of the user has its words in spans of another
+// voice alone, apart from the user's questions.
 func isOthers(query string, m memory.Memory) bool {
 	if m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant || !aboutSelf.MatchString(query) {
 		return false

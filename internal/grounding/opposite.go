@@ -39,8 +39,8 @@ func (a Account) Opposes(about string) string {
 	return "says the opposite of " + strconv.Quote(opposite)
 }
 
-// contains reports whether the clause says what another one says, and little besides, such as when or with whom: at most
-// two terms for each three of the other one, or one if the clause denies something, which may be the rest of it.
+// contains reports whether the clause says what another one says, and little besides, such as when or with whom: at
+// most two terms for each three of the other one, or one if the clause denies something, which may be the rest of it.
 func (c clause) contains(said clause, terms []string) bool {
 	most := 2 * len(said.content) / 3
 	if c.denied {

@@ -99,9 +99,9 @@ func contradicted(all, clauses []clause, name string) string {
 	return ""
 }
 
-// deniedBy returns the words of a clause that says the opposite of c. It returns "" if there is no such clause, if another
-// clause agrees with c, or if one of the clauses around c repeats the denial, which is then about someone else. states
-// reports whether a clause that was said is about some terms.
+// deniedBy returns the words of a clause that says the opposite of c. It returns "" if there is no such clause, if
+// another clause agrees with c, or if one of the clauses around c repeats the denial, which is then about someone else.
+// states reports whether a clause that was said is about some terms.
 func (c clause) deniedBy(all, around []clause, states func(said clause, terms []string) bool) (against string) {
 	for _, said := range all {
 		switch {

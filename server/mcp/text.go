@@ -158,8 +158,8 @@ func secretLines(secrets []secret) string {
 // argumentPath is where the body of a call has an argument.
 const argumentPath = "params.arguments."
 
-// cleanedIn returns the arguments of a call whose characters became U+FFFD: those that the mount cleaned, and those that
-// an answer of /v1 names, since a call by stdio passes no mount.
+// cleanedIn returns the arguments of a call whose characters became U+FFFD: those that the mount cleaned, and those
+// that an answer of /v1 names, since a call by stdio passes no mount.
 func cleanedIn(ctx context.Context, answered []frame.CleanedText) (cleaned []frame.CleanedText) {
 	for _, c := range frame.CleanedIn(ctx) {
 		if path, ok := strings.CutPrefix(c.Path, argumentPath); ok {

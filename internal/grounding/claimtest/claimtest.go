@@ -50,8 +50,8 @@ func Check(t *testing.T, files []File, why func(sources []string, claim string) 
 	check(t, files, mostInvented, why)
 }
 
-// mostOpposites is the share of opposites that a check may take, in percent. What refers to an earlier sentence, as in "I
-// have never been there", is not compared, and synonyms are not known.
+// mostOpposites is the share of opposites that a check may take, in percent. What refers to an earlier sentence ("I
+// have never been there") is not compared, and synonyms are not known.
 const mostOpposites = 40
 
 // CheckOpposites is Check for the files of Opposites, of whose opposites at most 40 % may be taken.
