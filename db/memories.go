@@ -109,6 +109,8 @@ type UserTx interface {
 	// pending (status active) or removing (any other), due at m.UpdatedAt; an
 	// existing claim stays. KindNotFound: the owner has no such memory.
 	Update(ctx context.Context, m memory.Memory) error
+	// Events returns the events of a memory, oldest first.
+	Events(ctx context.Context, memoryID string) ([]memory.Event, error)
 	// AddEvents appends to the histories of memories, which may have been purged,
 	// and announces the events at the commit.
 	AddEvents(ctx context.Context, events []memory.Event) error
@@ -182,8 +184,9 @@ type Document struct {
 	Asked       string // likewise
 	Content     string
 	DerivedFrom []string // ids of memories in (id) order; nil if it has no sources, and for a message
-	// Of a message the superseded memories that were derived from it, in the order of their ids; else of what it
-	// superseded, directly or not, those that were derived from messages, in the order of both ids. nil: no such memory.
+	// Superseded memories in the order of both ids; nil: no such memory. For a message: what was derived from it. For a
+	// reflection or summary that was derived from superseded memories: these. For another memory: what it superseded,
+	// directly or not, and was derived from messages.
 	Supersedes     []Former
 	Domain         memory.Domain
 	Type           memory.Type
@@ -195,9 +198,10 @@ type Document struct {
 	LastAccessedAt time.Time
 }
 
-// Former is a superseded memory and a message that it was derived from.
+// Former is a superseded memory and a message that it was derived from, or the reflection or summary that was derived
+// from it.
 type Former struct {
 	Lexemes string // of the superseded memory
-	From    string // id of the message
+	From    string // id of the message, or of the reflection or summary
 	Said    string // content of the message
 }

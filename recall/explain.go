@@ -35,8 +35,10 @@ type Reason string
 
 // The reasons.
 const (
-	Represented   Reason = "represented"    // a fact or message of the same statement stands for it
-	Former        Reason = "former"         // a message whose statements were superseded, by what is not active any more
+	Represented Reason = "represented" // a fact or message of the same statement stands for it
+	// A message whose statements were superseded, by what is not active any more, or what repeats or condenses a
+	// superseded statement.
+	Former        Reason = "former"
 	TooDissimilar Reason = "min_similarity" // its similarity is below the query's minimum
 	TooUnsure     Reason = "min_confidence" // its confidence is below the query's minimum
 	BeyondLimit   Reason = "limit"          // better ones fill the answer
@@ -68,6 +70,7 @@ type explainer struct {
 	stages  *stages
 	omitted []omission
 	ranked  []relevant // the candidates as they were ranked
+	former  []string   // ids of those that only repeat former statements
 }
 
 // omission is a candidate that was dropped before the ranking.
@@ -106,6 +109,13 @@ func (e *explainer) rank(list []relevant) {
 	}
 }
 
+// leaveOut notes the candidates that only repeat former statements.
+func (e *explainer) leaveOut(r *repetitions) {
+	if e != nil {
+		e.former = r.dropped
+	}
+}
+
 // explain adds the explanation to an answer.
 func (s *Service) explain(ctx context.Context, q Query, e *explainer, found searchResult, answer *Answer) error {
 	if e == nil {
@@ -141,7 +151,11 @@ func (s *Service) leftOut(ctx context.Context, q Query, e *explainer, x *index, 
 	for i := range e.ranked {
 		r := &e.ranked[i]
 		if !slices.Contains(returned, r.id) {
-			omitted = append(omitted, omission{relevant: *r, reason: cmp.Or(q.refusal(r, compared), BeyondLimit)})
+			reason := cmp.Or(q.refusal(r, compared), BeyondLimit)
+			if slices.Contains(e.former, r.id) {
+				reason = Former
+			}
+			omitted = append(omitted, omission{relevant: *r, reason: reason})
 		}
 	}
 	list := make([]scored, len(omitted))

@@ -62,18 +62,22 @@ func (s *Service) readSuperseded(ctx context.Context, owner memory.Owner) (super
 	}
 }
 
-// outdatedAt returns what had been superseded at an instant, now if it is zero: the superseded memories, and what each
-// of them states of the messages that it was taken from. Of a message without such a memory, known has it.
+// outdatedAt returns what had been superseded at an instant, now if it is zero: the superseded memories, what each of
+// them states of the messages that it was taken from, and what was derived from them. Of a message without such a
+// memory, known has it.
 func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
 	whole := map[uint32]bool{} // by message
 	for _, o := range known {
 		whole[o.message] = whole[o.message] || o.whole
 	}
-	read := map[uint32]bool{} // messages
+	read := map[uint32]bool{} // messages, and what was derived
 	for doc, m := range x.superseded {
-		messages := x.messagesOf(doc)
+		messages, derived := x.messagesOf(doc), x.derivedFrom(known, x.lexemesOf(doc))
 		for _, t := range messages {
 			read[t.message] = true
+		}
+		for _, d := range derived {
+			read[d] = true
 		}
 		until := x.supersededAt(m)
 		if !at.IsZero() && until.After(at) {
@@ -93,6 +97,9 @@ func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
 		for _, t := range messages {
 			add(t.message, whole[t.message])
 		}
+		for _, d := range derived {
+			add(d, true)
+		}
 	}
 	for _, o := range known {
 		if !read[o.message] {
@@ -103,6 +110,16 @@ func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
 		return cmp.Or(cmp.Compare(a.doc, b.doc), cmp.Compare(a.message, b.message), cmp.Compare(a.until, b.until))
 	})
 	return list
+}
+
+// derivedFrom returns the places of what was derived from the superseded memory with the lexemes.
+func (x *index) derivedFrom(known []outdated, lexemes []uint64) (derived []uint32) {
+	for _, o := range known {
+		if x.isCondensed(int(o.message)) && slices.Equal(o.stated, lexemes) {
+			derived = append(derived, o.message)
+		}
+	}
+	return derived
 }
 
 // supersededAt returns when the memory was said that superseded another one, but not before the other one was said

@@ -21,9 +21,11 @@ type row struct {
 // another owner's are dropped, and the next best move up, even pruned ones.
 // Those whose words prove to be of another voice, and are too unsure for that, are dropped.
 // A memory that seems to update what the first one says is put before it.
-func (s *Service) hydrate(ctx context.Context, q Query, u updates, x *index, contenders, pruned []scored) (
-	[]Recalled, error,
-) {
+// What repeats a former statement is cut out of the others, or dropped.
+func (s *Service) hydrate(
+	ctx context.Context, q Query, u updates, r *repetitions, contenders, pruned []scored,
+) ([]Recalled, error) {
+	x := r.x
 	rows := make(map[string]row, len(contenders))
 	wanted := u.widen(q).Limit
 	n := min(wanted, len(contenders))
@@ -32,6 +34,7 @@ func (s *Service) hydrate(ctx context.Context, q Query, u updates, x *index, con
 		if err := s.readRows(ctx, q.Owner, x, rows, whole, rest); err != nil {
 			return nil, err
 		}
+		r.apply(rows, contenders)
 		if len(rows) < len(contenders) && len(pruned) > 0 {
 			whole, rest = nil, pruned
 			contenders, pruned = slices.Concat(contenders, pruned), nil

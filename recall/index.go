@@ -74,7 +74,8 @@ type kind struct {
 type taking struct{ doc, message uint32 }
 
 // outdated is a statement of a message that was superseded, by a document unless that is the message itself; both are
-// places. For a query about the past, message may also be a superseded memory.
+// places. message may also be a memory that was derived from the statement or, for a query about the past, a superseded
+// memory.
 type outdated struct {
 	doc, message uint32
 	whole        bool     // the message is one clause: it states no more
@@ -197,6 +198,12 @@ func (x *index) isAnswer(doc int) bool {
 	speaker := x.speakers[x.docs[doc].speaker]
 	return x.kind(doc).Type == memory.TypeMessage &&
 		(speaker == memory.RoleAssistant || strings.HasPrefix(speaker, memory.RoleAssistant+` "`))
+}
+
+// isCondensed reports whether a document was made of other memories or of a conversation.
+func (x *index) isCondensed(doc int) bool {
+	t := x.kind(doc).Type
+	return t == memory.TypeReflection || t == memory.TypeSummary
 }
 
 // onlyAnswerBetween reports whether the document between two others is a message of the assistant, and neither of the

@@ -9,7 +9,7 @@ import (
 )
 
 // linkMessages notes which of the documents from a place on, or the memories that they superseded, were
-// taken from which messages.
+// taken from which messages, and which of them were derived from superseded memories.
 func (x *index) linkMessages(docs []db.Document, from int) {
 	placeOf := func(id string) (uint32, bool) {
 		place, known := x.place(id)
@@ -23,7 +23,11 @@ func (x *index) linkMessages(docs []db.Document, from int) {
 			}
 		}
 		for _, f := range docs[i].Supersedes {
-			if message, known := placeOf(f.From); known {
+			message, known := placeOf(f.From)
+			if f.From == docs[i].ID {
+				message, known = doc, true
+			}
+			if known {
 				x.outdated = append(x.outdated, outdated{
 					doc: doc, message: message, whole: isOneClause(f.Said), stated: appendHashes(nil, f.Lexemes),
 				})

@@ -158,10 +158,12 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	e.rank(relevant)
 	later := updatesFor(queries, found.index)
 	contenders, pruned := s.rank(later.widen(q), vectors[0], found.index, relevant)
-	memories, err := s.hydrate(m.next(ctx, stageHydrate), q, later, found.index, contenders, pruned)
+	repeated := repeatedIn(found.index, q)
+	memories, err := s.hydrate(m.next(ctx, stageHydrate), q, later, repeated, contenders, pruned)
 	if err != nil {
 		return Answer{}, err
 	}
+	e.leaveOut(repeated)
 	found.index.countRepeats(memories, found.scope.open)
 	if s.shouldRecollect(q, found.index, memories) {
 		recollected, err := s.recollect(m.next(ctx, stageRecollect), q, queries, vectors, found, memories)

@@ -106,13 +106,19 @@ func (r *Recorder) Created(m *memory.Memory, detail any) {
 }
 
 // Update stores a changed memory. If the change affects the vector store, Update
-// increments the memory's revision and adds its id to Changed.
+// increments the memory's revision and adds its id to Changed. When a superseded memory is active again, so are the
+// values on timelines that ended with it.
 func (r *Recorder) Update(ctx context.Context, before memory.Memory, after *memory.Memory) error {
 	after.UpdatedAt = r.at
 	if after.Content != before.Content || after.Asked != before.Asked || after.Domain != before.Domain ||
 		after.Type != before.Type || after.Status != before.Status {
 		after.Revision++
 		r.changed = append(r.changed, after.ID)
+	}
+	if before.Status == memory.Superseded && after.Status == memory.Active {
+		if err := ResumeFacts(ctx, r.tx, after.ID); err != nil {
+			return err
+		}
 	}
 	return r.tx.Update(ctx, *after)
 }

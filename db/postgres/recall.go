@@ -23,6 +23,14 @@ const (
 			FROM memory_relations r JOIN agent_memories f ON f.id = r.from_id
 			WHERE r.to_id = m.id AND r.kind = 'derived_from' AND f.status = 'superseded'
 				AND f.app_id = $1 AND f.user_id = $2)
+		WHEN memory_type IN ('reflection', 'summary') AND EXISTS (
+			SELECT FROM memory_relations r JOIN agent_memories f ON f.id = r.to_id
+			WHERE r.from_id = m.id AND r.kind = 'derived_from' AND f.status = 'superseded'
+				AND f.app_id = $1 AND f.user_id = $2) THEN (
+			SELECT json_agg(json_build_object('Lexemes', f.lexemes, 'From', m.id, 'Said', '') ORDER BY f.id)
+			FROM memory_relations r JOIN agent_memories f ON f.id = r.to_id
+			WHERE r.from_id = m.id AND r.kind = 'derived_from' AND f.status = 'superseded'
+				AND f.app_id = $1 AND f.user_id = $2)
 		WHEN EXISTS (
 			SELECT 1 FROM agent_memories WHERE superseded_by = m.id AND app_id = $1 AND user_id = $2) THEN (
 			WITH RECURSIVE former(id, lexemes) AS (

@@ -22,6 +22,12 @@ const (
 			SELECT json_group_array(json_object('Lexemes', lexemes, 'From', m.id, 'Said', m.content)) FROM (
 				SELECT f.lexemes FROM memory_relations r JOIN agent_memories f ON f.id = r.from_id
 				WHERE r.to_id = m.id AND r.kind = 'derived_from' AND f.status = 'superseded' ORDER BY f.id))
+		WHEN memory_type IN ('reflection', 'summary') AND EXISTS (SELECT 1
+			FROM memory_relations r JOIN agent_memories f ON f.id = r.to_id
+			WHERE r.from_id = m.id AND r.kind = 'derived_from' AND f.status = 'superseded') THEN (
+			SELECT json_group_array(json_object('Lexemes', lexemes, 'From', m.id, 'Said', '')) FROM (
+				SELECT f.lexemes FROM memory_relations r JOIN agent_memories f ON f.id = r.to_id
+				WHERE r.from_id = m.id AND r.kind = 'derived_from' AND f.status = 'superseded' ORDER BY f.id))
 		WHEN EXISTS (SELECT 1 FROM agent_memories WHERE superseded_by = m.id) THEN (
 			WITH RECURSIVE former(id, lexemes) AS (
 				SELECT f.id, f.lexemes FROM agent_memories f WHERE f.superseded_by = m.id

@@ -87,6 +87,13 @@ func (s *Store) Events(ctx context.Context, owner memory.Owner, ids []string) (m
 	return byMemory(events), s.fault(err, "read the histories of the memories")
 }
 
+func (u *UserTx) Events(ctx context.Context, memoryID string) ([]memory.Event, error) {
+	events, err := collect(ctx, u.conn, eventFields,
+		selectEvents+`memory_id = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3 ORDER BY at, id`,
+		validIDs([]string{memoryID}), u.Owner.AppID, u.Owner.UserID)
+	return events, u.fault(err, "read the history of the memory")
+}
+
 // byMemory groups events by memory, in their order.
 func byMemory(events []memory.Event) map[string][]memory.Event {
 	histories := map[string][]memory.Event{}

@@ -19,6 +19,7 @@ type rewording struct {
 	begun    time.Time            // when the rest was read
 	known    []memory.Memory      // facts of the owner; nil if the new words replace nothing by rules
 	messages []string             // ids of the messages that it was taken from
+	derived  []string             // ids of what was derived from it
 	outdated []string             // ids of the memories that it supersedes
 	former   string               // id of the one of these that says what it is to say, if it said so before
 	later    []string             // ids of those that it has superseded since it said so
@@ -79,6 +80,9 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 	var superseded []memory.Memory
 	since := map[string]time.Time{} // when they were superseded, by id
 	for _, one := range relations {
+		if one.To == before.ID && one.Kind == memory.DerivedFrom {
+			r.derived = append(r.derived, one.From)
+		}
 		if one.From != before.ID || one.Kind == memory.DerivedFrom {
 			continue
 		}
@@ -163,7 +167,11 @@ func (t *transaction) reword(
 	if difference == nil {
 		return *own, nil
 	}
-	t.Note(id, memory.EventUpdated, difference)
+	ended, err := t.endReworded(ctx, &before, own)
+	if err != nil {
+		return memory.Memory{}, err
+	}
+	t.Note(id, memory.EventUpdated, rewordedDetail{Change: difference, Ended: ended})
 	if err := t.Update(ctx, before, own); err != nil {
 		return memory.Memory{}, err
 	}
@@ -171,7 +179,12 @@ func (t *transaction) reword(
 		return *own, nil
 	}
 	if len(r.messages) > 0 {
-		t.keepWording(before, r.messages)
+		t.keepWording(before, r)
+	}
+	if r.former != "" {
+		if err := history.ResumeFacts(ctx, t.tx, id); err != nil {
+			return memory.Memory{}, err
+		}
 	}
 	revived, err := t.undoSince(ctx, rows, *own, r)
 	if err != nil {
@@ -190,15 +203,19 @@ func (t *transaction) reword(
 	return stored[0], nil
 }
 
-// keepWording keeps what a fact said before as a memory that the fact supersedes.
-func (t *transaction) keepWording(before memory.Memory, messages []string) {
+// keepWording keeps what a fact said before as a memory that the fact supersedes. What was derived from the fact was
+// derived from this memory.
+func (t *transaction) keepWording(before memory.Memory, r rewording) {
 	former := before
 	former.ID, former.Revision = memory.NewID(), 1
 	former.Pinned, former.AccessCount = false, 0 // a recall returned the fact
 	former.OtherEmbedding, former.OtherModel = nil, ""
 	kept := t.add(former, nil)
-	for _, message := range messages {
+	for _, message := range r.messages {
 		t.relate(kept.ID, memory.DerivedFrom, message)
+	}
+	for _, derived := range r.derived {
+		t.relate(derived, memory.DerivedFrom, kept.ID)
 	}
 	kept.SayAgain(t.w.Now()) // until then
 	kept.Status, kept.SupersededBy = memory.Superseded, before.ID

@@ -211,6 +211,7 @@ type superseded struct {
 	Relation memory.RelationKind `json:"relation"`
 	From     string              `json:"from_turn,omitempty"`
 	Why      string              `json:"why,omitempty"`
+	Ended    []history.EndedFact `json:"ended_facts,omitempty"`
 }
 
 // supersede marks a memory as superseded by a later one. A memory of this transaction is marked after it was inserted.
@@ -219,8 +220,12 @@ func (t *transaction) supersede(
 ) error {
 	before := *m
 	m.Status, m.SupersededBy = memory.Superseded, by
+	ended, err := t.endFacts(ctx, m, v.Relation)
+	if err != nil {
+		return err
+	}
 	t.Note(m.ID, memory.EventSuperseded, superseded{
-		Change: history.Diff(before, *m), Relation: v.Relation, From: turnID, Why: v.Why,
+		Change: history.Diff(before, *m), Relation: v.Relation, From: turnID, Why: v.Why, Ended: ended,
 	})
 	t.relate(by, v.Relation, m.ID)
 	if t.insertedBy(m.ID) != nil {

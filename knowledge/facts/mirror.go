@@ -117,26 +117,53 @@ func (c *change) mirror(ctx context.Context) error {
 		if held[i].ID == drafts[i].ID && held[i].Status == memory.Active {
 			c.done.added = append(c.done.added, held[i])
 		}
-		if err := c.state(ctx, b, held[i].ID); err != nil {
+		if err := c.state(ctx, b, held[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// state links a fact to the memory that states it, in place of the memory that stated the timeline's fact before.
-func (c *change) state(ctx context.Context, b beginning, memoryID string) error {
+// state links a fact to the memory that states it, in place of the memory that stated the timeline's fact before. If what
+// was said later supersedes the memory, the fact ends with it.
+func (c *change) state(ctx context.Context, b beginning, held memory.Memory) error {
 	if b.old != nil {
-		if err := c.retire(ctx, *b.old, memoryID); err != nil {
+		if err := c.retire(ctx, *b.old, held.ID); err != nil {
 			return err
 		}
 	}
-	b.fact.MemoryID = memoryID
+	b.fact.MemoryID = held.ID
 	b.fact.EndsMemory = true
 	if err := c.save(ctx, &b.fact); err != nil {
 		return err
 	}
+	if held.Status == memory.Superseded {
+		return c.endWith(ctx, b.fact, held)
+	}
 	return c.strengthen(ctx, b.fact)
+}
+
+// ended is the detail of the event of a memory with which a fact ends.
+type ended struct {
+	origin
+	Ended []history.EndedFact `json:"ended_facts"`
+}
+
+// endWith ends a fact whose memory is superseded by one that does not have its value.
+func (c *change) endWith(ctx context.Context, f memory.Fact, held memory.Memory) error {
+	by, err := c.tx.Memories(ctx, []string{held.SupersededBy})
+	if err != nil || len(by) == 0 || !history.IsMissing(f, by[0].Content) {
+		return err
+	}
+	facts, err := history.EndFacts(ctx, c.tx, held.ID, by[0].Said(), "memory "+by[0].ID+" says otherwise",
+		func(other memory.Fact) bool { return other.ID == f.ID })
+	if err != nil || len(facts) == 0 {
+		return err
+	}
+	c.Note(held.ID, memory.EventUpdated, ended{origin{f.ID}, facts})
+	f, _, err = c.tx.RecordedFact(ctx, f.ID)
+	c.saved[f.ID] = f
+	return err
 }
 
 // origin is the detail of the events of a fact's memory.

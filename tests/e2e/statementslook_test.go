@@ -78,9 +78,10 @@ func (u *stated) became(kind string, before, after seen) string {
 func (u *stated) look() map[string]seen {
 	u.t.Helper()
 	items := u.memories()
+	answer := u.call("POST", "/v1/recall", whereNow(u.user), 200)
 	for kind, id := range u.ids {
-		if item := items[kind]; item.state == "active" && u.isFormer(id) {
-			items[kind] = seen{"former", item.text}
+		if item := items[kind]; item.state == "active" {
+			items[kind] = inAnswer(answer, id, item)
 		}
 	}
 	items["timeline"] = u.timeline()
@@ -100,21 +101,26 @@ func (u *stated) look() map[string]seen {
 	return items
 }
 
-// isFormer reports whether a memory is no item of the answer to a question about the present: another statement stands
-// for it, or nothing.
-func (u *stated) isFormer(id string) bool {
-	u.t.Helper()
-	r := u.call("POST", "/v1/recall", whereNow(u.user), 200)
+// inAnswer returns an active item as the answer to a question about the present has it: its text, which lacks what is
+// former, or that it is former, since another statement stands for it, or nothing.
+func inAnswer(r reply, id string, item seen) seen {
 	answers := r.list("memories")
+	for _, a := range answers {
+		if a["id"] == id {
+			return seen{"active", a["content"].(string)}
+		}
+	}
 	explanation, _ := r.body["explanation"].(map[string]any)
 	for _, m := range listOf(explanation["left_out"]) {
 		if left, _ := m["memory"].(map[string]any); left["id"] != id {
 			continue
 		}
 		i := slices.IndexFunc(answers, func(a object) bool { return a["id"] == m["by"] })
-		return m["reason"] == "former" || i >= 0 && strings.Contains(answers[i]["content"].(string), "Groningen")
+		if m["reason"] == "former" || i >= 0 && strings.Contains(answers[i]["content"].(string), "Groningen") {
+			return seen{"former", item.text}
+		}
 	}
-	return false
+	return item
 }
 
 // whereNow is a question for where a user lives.

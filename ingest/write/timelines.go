@@ -1,0 +1,42 @@
+package write
+
+import (
+	"context"
+
+	"hippocampus/db/history"
+	"hippocampus/internal/memory"
+)
+
+// endFacts ends the values on timelines that a superseded memory states, as of when what contradicts it was said. A
+// memory that refines it has the same values.
+func (t *transaction) endFacts(
+	ctx context.Context, m *memory.Memory, relation memory.RelationKind,
+) ([]history.EndedFact, error) {
+	if relation != memory.Contradicts || m.Type == memory.TypeMessage || t.insertedBy(m.ID) != nil {
+		return nil, nil
+	}
+	by := t.insertedBy(m.SupersededBy)
+	if by == nil {
+		found, err := t.tx.Memories(ctx, []string{m.SupersededBy})
+		if err != nil || len(found) == 0 {
+			return nil, err
+		}
+		by = &found[0]
+	}
+	return history.EndFacts(ctx, t.tx, m.ID, by.Said(), "memory "+by.ID+" says otherwise",
+		func(memory.Fact) bool { return true })
+}
+
+// rewordedDetail is the detail of the event of a memory that has other words.
+type rewordedDetail struct {
+	*history.Change
+	Ended []history.EndedFact `json:"ended_facts,omitempty"`
+}
+
+// endReworded ends the values on timelines that a memory stated and with other words does not state any more.
+func (t *transaction) endReworded(ctx context.Context, before, own *memory.Memory) ([]history.EndedFact, error) {
+	return history.EndFacts(ctx, t.tx, own.ID, t.w.Now(), "the memory was changed to say otherwise",
+		func(f memory.Fact) bool {
+			return history.IsMissing(f, own.Content) && !history.IsMissing(f, before.Content)
+		})
+}

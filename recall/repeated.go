@@ -1,0 +1,249 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// What the assistant has said and what was made of a conversation repeat what the user stated, and no memory links them
+// to the statement. So their sentences are compared with the superseded statements when their rows are read:
+//
+//	row of the assistant's message, summary, insight -> sentences -> those that state what was superseded since are cut
+//	      -> nothing is left: former
+
+// Shares of lexemes, as in package ingest/statement.
+const (
+	repeatsAll  = 0.75 // of a statement that a sentence has which repeats it
+	mostlyThere = 0.5  // of a sentence that says hardly more than the statement, in the answer to it or a summary of it
+	leastWords  = 2    // of a statement that is recognised elsewhere, and of what is left of an answer
+)
+
+var aUser = xxhash.Sum64String("user") // how facts name the user, whom the assistant calls "you"
+
+// superseded is a statement that was superseded, as far as an answer may repeat it.
+type superseded struct {
+	outdated
+	words []uint64 // distinct, without those that name the user
+}
+
+// repetitions finds what repeats superseded statements among rows.
+type repetitions struct {
+	x     *index
+	past  bool         // the query asks for the past
+	known bool         // list was made
+	list  []superseded // in the order of the index
+	seen  map[string]bool
+
+	dropped []string // ids of the memories that say nothing else
+}
+
+// repeatedIn returns what finds repetitions for a query.
+func repeatedIn(x *index, q Query) *repetitions {
+	return &repetitions{x: x, past: q.IncludeFormer, seen: map[string]bool{}}
+}
+
+// apply cuts out of the whole rows of candidates what repeats superseded statements, and drops the rows of which nothing
+// is left. A query about the past gets them whole, and these marked as former.
+func (p *repetitions) apply(rows map[string]row, list []scored) {
+	if len(p.x.outdated) == 0 {
+		return
+	}
+	for _, c := range list {
+		m := rows[c.id].whole
+		if m == nil || p.seen[c.id] || c.former != nil || !p.x.mayRepeat(c.doc) {
+			continue
+		}
+		p.seen[c.id] = true
+		left, former := p.without(c.doc, m.Content)
+		switch {
+		case former == nil:
+		case p.past && left == "":
+			c.former = former
+		case p.past:
+		case left == "":
+			delete(rows, c.id)
+			p.dropped = append(p.dropped, c.id)
+		default:
+			m.Content = left
+		}
+	}
+}
+
+// mayRepeat reports whether a document is the assistant's, or was made of a conversation or of other memories.
+func (x *index) mayRepeat(doc int) bool {
+	k := x.kind(doc)
+	if k.Type == memory.TypeMessage {
+		return x.speakers[x.docs[doc].speaker] == memory.RoleAssistant
+	}
+	return k.Type != memory.TypeSkill && slices.Contains(derivedTypes, k.Type)
+}
+
+// without returns a content without the sentences that repeat superseded statements; "": nothing else is said. former is
+// nil if it has no such sentence.
+func (p *repetitions) without(doc int, content string) (left string, former *former) {
+	var repeatable []superseded
+	for _, s := range p.statements() {
+		if p.x.couldRepeat(doc, &s) {
+			repeatable = append(repeatable, s)
+		}
+	}
+	if len(repeatable) == 0 {
+		return content, nil
+	}
+	var kept strings.Builder
+	for _, sentence := range text.Sentences(content) {
+		i := slices.IndexFunc(repeatable, func(s superseded) bool { return p.repeats(doc, &s, sentence) })
+		if i < 0 {
+			kept.WriteString(sentence)
+			continue
+		}
+		former = former.with(&repeatable[i], p.x)
+	}
+	if left = strings.TrimSpace(kept.String()); len(text.Lexemes(left)) < leastWords {
+		left = ""
+	}
+	return left, former
+}
+
+// with returns what makes a memory former that repeats a statement too: from the first one on.
+func (f *former) with(s *superseded, x *index) *former {
+	g := &former{successor: -1}
+	if s.doc != s.message {
+		g.successor = int(s.doc)
+	}
+	if at, known := x.untilOf(&s.outdated); known {
+		g.until = at
+	}
+	if f == nil || f.until.IsZero() || !g.until.IsZero() && g.until.Before(f.until) {
+		return g
+	}
+	return f
+}
+
+// untilOf returns when what superseded a statement was said, if that is known. It is not if that was said, or written,
+// before the statement for the first time: it has been said again or edited since.
+func (x *index) untilOf(o *outdated) (at time.Time, known bool) {
+	switch {
+	case o.until != 0:
+		return time.UnixMicro(o.until).UTC(), true
+	case o.doc != o.message && x.docs[o.doc].created > x.docs[o.message].created:
+		return x.docs[o.doc].createdAt(), true
+	}
+	return at, false
+}
+
+// statements returns the superseded statements, each once, that have enough words.
+func (p *repetitions) statements() []superseded {
+	if p.known {
+		return p.list
+	}
+	p.known = true
+	x := p.x
+	bySuccessor := map[uint32][][]uint64{} // what a message states, if it is known what superseded it
+	for _, o := range x.outdated {
+		if o.doc != o.message {
+			bySuccessor[o.message] = append(bySuccessor[o.message], o.stated)
+		}
+	}
+	for _, o := range x.outdated {
+		isTheSame := func(stated []uint64) bool { return slices.Equal(stated, o.stated) }
+		if o.doc == o.message && slices.ContainsFunc(bySuccessor[o.message], isTheSame) {
+			continue
+		}
+		if words := wordsIn(o.stated); len(words) >= leastWords {
+			p.list = append(p.list, superseded{outdated: o, words: words})
+		}
+	}
+	return p.list
+}
+
+// couldRepeat reports whether a document may repeat a statement: it is another agent's in no case, was made before the
+// statement was superseded, and has nearly all of its words or stands close to it.
+func (x *index) couldRepeat(doc int, s *superseded) bool {
+	own, of := x.kind(doc).AgentID, x.kind(int(s.message)).AgentID
+	if int(s.message) == doc || own != "" && of != "" && own != of {
+		return false
+	}
+	if until, known := x.untilOf(&s.outdated); known && !x.docs[doc].createdAt().Before(until) {
+		return false
+	}
+	return shareOf(s.words, x.lexemesOf(doc)) >= repeatsAll || x.isClose(doc, int(s.message))
+}
+
+// repeats reports whether a sentence of a document repeats a statement that no active fact states.
+func (p *repetitions) repeats(doc int, s *superseded, sentence string) bool {
+	words := wordsIn(appendHashes(nil, text.Join(text.Lexemes(sentence))))
+	return (shareOf(s.words, words) >= repeatsAll ||
+		shareOf(words, s.words) >= mostlyThere && p.x.isClose(doc, int(s.message))) && !p.x.isStated(s)
+}
+
+// isClose reports whether a document is the assistant's answer to a message, or was made of its conversation.
+func (x *index) isClose(doc, message int) bool {
+	k := x.kind(message)
+	if k.Type != memory.TypeMessage || x.kind(doc).ConversationID != k.ConversationID {
+		return false
+	}
+	if x.kind(doc).Type != memory.TypeMessage {
+		return k.ConversationID != ""
+	}
+	first, last := int(x.positions[message]), int(x.positions[doc])
+	if last <= first || x.docs[doc].createdAt().Sub(x.docs[message].createdAt()) >= sameOccasion {
+		return false
+	}
+	for at := first + 1; at < last; at++ {
+		if !x.isAnswer(int(x.sequence[at])) {
+			return false
+		}
+	}
+	return k.ConversationID != "" || x.docs[doc].created == x.docs[message].created
+}
+
+// sameOccasion is within which an answer to a message is said.
+const sameOccasion = time.Hour
+
+// isStated reports whether an active fact states the same as a superseded statement, except for what superseded it.
+func (x *index) isStated(s *superseded) bool {
+	for doc := range x.docs {
+		n := int(x.docs[doc].length)
+		if doc == int(s.doc) || doc == int(s.message) || float64(n) < repeatsAll*float64(len(s.words)) ||
+			repeatsAll*float64(n-1) > float64(len(s.words)) { // "user" is a word of many facts
+			continue
+		}
+		if _, isSuperseded := x.superseded[doc]; isSuperseded || x.kind(doc).Type == memory.TypeMessage || x.mayRepeat(doc) {
+			continue
+		}
+		words := wordsIn(x.lexemesOf(doc))
+		if shareOf(s.words, words) >= repeatsAll && shareOf(words, s.words) >= repeatsAll {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsIn returns distinct lexemes without those that name the user.
+func wordsIn(lexemes []uint64) []uint64 {
+	words := make([]uint64, 0, len(lexemes))
+	for _, lexeme := range lexemes {
+		if lexeme != aUser && lexeme != theUser && !slices.Contains(words, lexeme) {
+			words = append(words, lexeme)
+		}
+	}
+	return words
+}
+
+// shareOf returns the share of words that others have, 0 without words.
+func shareOf(words, others []uint64) float64 {
+	n := 0
+	for _, word := range words {
+		if slices.Contains(others, word) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(words)))
+}
