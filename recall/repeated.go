@@ -163,24 +163,32 @@ func (p *repetitions) statements() []superseded {
 	return p.list
 }
 
-// couldRepeat reports whether a document may repeat a statement: it is another agent's in no case, was made before the
-// statement was superseded, and has nearly all of its words or stands close to it.
+// couldRepeat reports whether a document may repeat a statement: it is not another agent's, and has nearly all of its
+// words or stands close to it. What the assistant says after the statement was superseded is about what is so now.
 func (x *index) couldRepeat(doc int, s *superseded) bool {
 	own, of := x.kind(doc).AgentID, x.kind(int(s.message)).AgentID
 	if int(s.message) == doc || own != "" && of != "" && own != of {
 		return false
 	}
-	if until, known := x.untilOf(&s.outdated); known && !x.docs[doc].createdAt().Before(until) {
+	isMessage := x.kind(doc).Type == memory.TypeMessage
+	if until, known := x.untilOf(&s.outdated); known && isMessage && !x.docs[doc].createdAt().Before(until) {
 		return false
 	}
 	return shareOf(s.words, x.lexemesOf(doc)) >= repeatsAll || x.isClose(doc, int(s.message))
 }
 
-// repeats reports whether a sentence of a document repeats a statement that no active fact states.
+// repeats reports whether a sentence of a document repeats a statement that no active fact states. A summary that also
+// has what superseded the statement says that it is former.
 func (p *repetitions) repeats(doc int, s *superseded, sentence string) bool {
-	words := wordsIn(appendHashes(nil, text.Join(text.Lexemes(sentence))))
-	return (shareOf(s.words, words) >= repeatsAll ||
-		shareOf(words, s.words) >= mostlyThere && p.x.isClose(doc, int(s.message))) && !p.x.isStated(s)
+	x, words := p.x, wordsIn(appendHashes(nil, text.Join(text.Lexemes(sentence))))
+	if shareOf(s.words, words) < repeatsAll && (shareOf(words, s.words) < mostlyThere || !x.isClose(doc, int(s.message))) {
+		return false
+	}
+	isSummary, isKnown := x.kind(doc).Type != memory.TypeMessage, s.doc != s.message
+	if isSummary && isKnown && shareOf(wordsIn(x.lexemesOf(int(s.doc))), words) >= repeatsAll {
+		return false
+	}
+	return !x.isStated(s)
 }
 
 // isClose reports whether a document is the assistant's answer to a message, or was made of its conversation.

@@ -3,6 +3,7 @@ package statement
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"hippocampus/db"
@@ -166,7 +167,8 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 	}
 	facts := slices.Clip(c.statements)
 	for _, s := range sources {
-		if !isMessage(s) {
+		hasLost := s.Status == memory.Forgotten && !s.Faded && !States(s.Content, m.Content)
+		if !isMessage(s) || hasLost { // what is left of it states something else
 			continue
 		}
 		left, taken := without(s.Content, facts, others)
@@ -291,14 +293,31 @@ func (c *closure) isOfTalk(d db.Document) bool {
 }
 
 // repeats returns what chooses the sentences that repeat the statement, of a message that echoes or restates it;
-// answers: it is in the answer to the statement.
+// answers: it is in the answer to the statement, where a sentence may allude to it unless it states another fact.
 func (c *closure) repeats(why Why, answers bool) func(sentence words) bool {
 	return func(s words) bool {
-		return answers && c.names.in(s) > 0 || slices.ContainsFunc(c.statements, func(w words) bool {
-			all := len(w) >= minWords && w.in(s) >= restated
-			return all && (why == Echoes || s.in(w) >= restated) || answers && max(w.in(s), s.in(w)) >= alludes
-		})
+		has := func(w words) bool {
+			return len(w) >= minWords && w.in(s) >= restated && (why == Echoes || s.in(w) >= restated)
+		}
+		alludesTo := func(w words) bool { return max(w.in(s), s.in(w)) >= alludes }
+		return slices.ContainsFunc(c.statements, has) || answers && (c.names.in(s) > 0 ||
+			slices.ContainsFunc(c.statements, alludesTo) && !c.statesOther(s))
 	}
+}
+
+// statesOther reports whether a sentence states an active fact that is not found.
+func (c *closure) statesOther(s words) bool {
+	return slices.ContainsFunc(c.docs, func(d db.Document) bool {
+		if !isFact(d) || c.known[d.ID] {
+			return false
+		}
+		w := words{}
+		for lexeme := range strings.FieldsSeq(d.Lexemes) {
+			w[lexeme] = true
+		}
+		delete(w, "user")
+		return len(w) >= minWords && w.in(s) >= restated
+	})
 }
 
 // mayRepeat reports whether a document may have nearly all words of a statement. It spares dividing most others.

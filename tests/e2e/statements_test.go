@@ -1,19 +1,22 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
 	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
 // Whatever is said, forgotten, restored, withdrawn and replaced, in whichever order: no active item states what is
-// forgotten or former, and an item states what is neither.
+// forgotten or former, and an item states what is neither. Items are facts, messages, the assistant's echoes, summaries
+// and insights.
 func TestStatements_LiveOnce(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -28,7 +31,7 @@ func TestStatements_LiveOnce(t *testing.T) {
 				return
 			}
 			k := &talk{T: rt, s: s, user: fmt.Sprintf("talk-%d", talks)}
-			operations := []func(*rapid.T){k.say, k.say, k.forget, k.restore, k.withdraw}
+			operations := []func(*rapid.T){k.say, k.say, k.say, k.forget, k.restore, k.withdraw, k.end, k.derive}
 			for range rapid.IntRange(2, 16).Draw(rt, "operations") {
 				rapid.SampledFrom(operations).Draw(rt, "operation")(rt)
 			}
@@ -43,6 +46,7 @@ type talk struct {
 	s     *server
 	user  string
 	turns int
+	notes int
 	said  []*saying
 	calls []*forgetting
 	did   []string
@@ -94,12 +98,12 @@ func (k *talk) turn(rt *rapid.T) object {
 	}
 	kind := rapid.SampledFrom([]string{"home", "loves", "both"}).Draw(rt, "kind")
 	if kind != "loves" {
-		state(rapid.SampledFrom(someHomes).Draw(rt, "home"), true, "I live in %s.", "So you live in %s.")
+		state(rapid.SampledFrom(someHomes).Draw(rt, "home"), true, "I live in %s.", "Noted: you live in %s.")
 	}
 	if kind != "home" {
 		loved := rapid.IntRange(0, len(someLoves)-1).Draw(rt, "loved")
 		for i := range rapid.IntRange(1, 2).Draw(rt, "loves") {
-			state(someLoves[(loved+i)%len(someLoves)], false, "I love %s.", "You love %s, then.")
+			state(someLoves[(loved+i)%len(someLoves)], false, "I love %s.", "Noted: you love %s.")
 		}
 	}
 	said := turn(k.user, strings.Join(sentences, " "))
@@ -123,6 +127,52 @@ func (k *talk) say(rt *rapid.T) {
 	k.ask("POST", "/v1/turns", said, 200)
 }
 
+// end ends the conversation, so that a summary is made of it.
+func (k *talk) end(*rapid.T) {
+	ended := k.ask("POST", "/v1/conversations/c-"+k.user+"/end", object{"user_id": k.user, "wait": true}, 200, 404)
+	k.did = append(k.did, fmt.Sprintf("end the conversation: %d", ended.status))
+}
+
+// derive has an insight of a fact, as a reflection makes it.
+func (k *talk) derive(rt *rapid.T) {
+	facts := slices.DeleteFunc(k.listed("active"), func(m object) bool { return m["type"] != "fact" })
+	if len(facts) == 0 {
+		return
+	}
+	slices.SortFunc(facts, func(a, b object) int { return strings.Compare(order(a), order(b)) })
+	fact := facts[rapid.IntRange(0, len(facts)-1).Draw(rt, "fact")]
+	for _, value := range slices.Concat(someHomes, someLoves) {
+		if strings.Contains(fact["content"].(string), value) {
+			k.notes++
+			insight := maps.Clone(fact)
+			insight["id"], insight["type"] = uuid.Must(uuid.NewV7()).String(), "reflection"
+			insight["content"] = fmt.Sprintf("Insight %d is about %s.", k.notes, value)
+			relation := object{
+				"from": insight["id"], "to": fact["id"], "kind": "derived_from", "created_at": insight["created_at"],
+			}
+			k.ask("POST", "/v1/import", exported(k.T, object{
+				"memory": insight, "events": []object{}, "relations": []object{relation},
+			}), 200)
+			k.did = append(k.did, fmt.Sprintf("derive %q", insight["content"]))
+			return
+		}
+	}
+}
+
+// exported is an export of one line.
+func exported(t *rapid.T, line object) string {
+	var lines strings.Builder
+	encoder := json.NewEncoder(&lines)
+	for _, line := range []any{
+		object{"format": "hippocampus-export", "version": 2, "exported_at": minutes(0)}, line, object{"end": object{}},
+	} {
+		if err := encoder.Encode(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lines.String()
+}
+
 // listed returns the user's memories of a status.
 func (k *talk) listed(status string) []object {
 	return k.ask("GET", "/v1/memories?limit=500&status="+status+"&user_id="+k.user, nil, 200).list("memories")
@@ -130,7 +180,7 @@ func (k *talk) listed(status string) []object {
 
 // forget forgets an active fact, or a message of the user, with what states the same.
 func (k *talk) forget(rt *rapid.T) {
-	active := slices.DeleteFunc(k.listed("active"), func(m object) bool { return m["said_by"] == "assistant" })
+	active := slices.DeleteFunc(k.listed("active"), isMadeOfOthers)
 	if len(active) == 0 {
 		return
 	}
@@ -161,6 +211,11 @@ func (k *talk) forget(rt *rapid.T) {
 			said.forgotten = call
 		}
 	}
+}
+
+// isMadeOfOthers reports whether a memory is the assistant's, a summary or an insight.
+func isMadeOfOthers(m object) bool {
+	return m["said_by"] == "assistant" || m["type"] == "summary" || m["type"] == "reflection"
 }
 
 // order orders memories as they were said, whatever their ids.
@@ -245,18 +300,21 @@ func (k *talk) check() {
 			readers["log"] += m.(map[string]any)["content"].(string) + "\n"
 		}
 	}
-	var recalled []string
+	var recalled, repeated []string
 	for _, query := range []string{"Where do I live?", "What do I love?"} {
 		r := k.ask("POST", "/v1/recall", object{"user_id": k.user, "query": query, "limit": 50}, 200)
 		for _, m := range r.list("memories") {
 			recalled = append(recalled, m["content"].(string))
+			if isMadeOfOthers(m) {
+				repeated = append(repeated, m["content"].(string))
+			}
 		}
 	}
 	readers["recall"] = strings.Join(recalled, "\n")
 	for _, value := range slices.Concat(someHomes, someLoves) {
 		k.checkValue(value, readers)
 	}
-	k.checkHomes(recalled)
+	k.checkHomes(recalled, repeated)
 }
 
 func (k *talk) checkValue(value string, readers map[string]string) {
@@ -276,8 +334,9 @@ func (k *talk) checkValue(value string, readers map[string]string) {
 	}
 }
 
-// checkHomes checks that one home is current, and that no message answers which says nothing but a former one.
-func (k *talk) checkHomes(recalled []string) {
+// checkHomes checks that one home is current, and that no message answers which says nothing but a former one, and
+// nothing that was made of others and states a former one.
+func (k *talk) checkHomes(recalled, repeated []string) {
 	var current []string
 	for _, fact := range k.stated("fact") {
 		for _, home := range someHomes {
@@ -297,6 +356,13 @@ func (k *talk) checkHomes(recalled []string) {
 		isOther := func(value string) bool { return strings.Contains(content, value) }
 		if slices.ContainsFunc(someHomes, isOther) && !isOther(current[0]) && !slices.ContainsFunc(someLoves, isOther) {
 			k.Fatalf("%q is recalled, and the home is %s: %s", content, current[0], k.history())
+		}
+	}
+	for _, content := range repeated {
+		for _, home := range someHomes {
+			if home != current[0] && strings.Contains(content, home) {
+				k.Fatalf("%q repeats %s, and the home is %s: %s", content, home, current[0], k.history())
+			}
 		}
 	}
 }
