@@ -41,6 +41,9 @@ type Memories interface {
 	// Hydrate returns those of the ids that are active memories of the owner,
 	// in any order; the ones in embedded carry their embeddings.
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	// Superseded returns the memories of the owner that a memory supersedes, in (CreatedAt, ID) order, without
+	// embeddings.
+	Superseded(ctx context.Context, owner memory.Owner, by string) ([]memory.Memory, error)
 	// Recalled reads what a recall ranks: of the ids in whole the memories, without
 	// lexemes and embeddings, and of those in rest when each was last accessed.
 	// What is not an active memory of the owner is left out of both.

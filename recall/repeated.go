@@ -145,15 +145,14 @@ func (p *repetitions) statements() []superseded {
 	}
 	p.known = true
 	x := p.x
-	bySuccessor := map[uint32][][]uint64{} // what a message states, if it is known what superseded it
+	succeeded := map[uint64]bool{} // hashes of what is superseded by an active memory
 	for _, o := range x.outdated {
 		if o.doc != o.message {
-			bySuccessor[o.message] = append(bySuccessor[o.message], o.stated)
+			succeeded[hashOf(o.stated)] = true
 		}
 	}
 	for _, o := range x.outdated {
-		isTheSame := func(stated []uint64) bool { return slices.Equal(stated, o.stated) }
-		if o.doc == o.message && slices.ContainsFunc(bySuccessor[o.message], isTheSame) {
+		if o.doc == o.message && succeeded[hashOf(o.stated)] {
 			continue
 		}
 		if words := wordsIn(o.stated); len(words) >= leastWords {
@@ -243,6 +242,14 @@ func wordsIn(lexemes []uint64) []uint64 {
 		}
 	}
 	return words
+}
+
+// hashOf hashes lexemes in their order.
+func hashOf(lexemes []uint64) (hash uint64) {
+	for _, lexeme := range lexemes {
+		hash = hash*31 + lexeme
+	}
+	return hash
 }
 
 // shareOf returns the share of words that others have, 0 without words.

@@ -45,6 +45,9 @@ func supersededSources(t *testing.T, s db.Store) {
 	}
 	from := []db.Former{{Lexemes: first.Lexemes, From: message.ID, Said: message.Content}}
 	supersede(&first, second.ID)
+	found, err := s.Superseded(t.Context(), alice, second.ID)
+	must(t, err)
+	wantSame(t, "what a memory supersedes", memory.IDs(found), []string{first.ID})
 	changed("superseding", map[string][]db.Former{message.ID: from, second.ID: from}, first.ID)
 	supersede(&second, third.ID)
 	changed("superseding again", map[string][]db.Former{third.ID: from}, second.ID)
@@ -68,4 +71,22 @@ func supersededSources(t *testing.T, s db.Store) {
 	first.Revision++
 	update(t, s, first)
 	changed("forgetting", map[string][]db.Former{message.ID: nil, second.ID: nil}, first.ID)
+
+	insight, source := newMemory(alice, "insight"), newMemory(alice, "source")
+	insight.Type = memory.TypeReflection
+	insert(t, s, epoch, insight, source)
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddRelations(ctx, []memory.Relation{
+			{From: insight.ID, Kind: memory.DerivedFrom, To: source.ID, CreatedAt: epoch},
+		})
+	}))
+	last = changesOf(t, s, 0).Revision
+	supersede(&source, third.ID)
+	changed("superseding the source of an insight", map[string][]db.Former{
+		insight.ID: {{Lexemes: source.Lexemes, From: insight.ID}}, third.ID: nil,
+	}, source.ID)
+	source.Status, source.SupersededBy = memory.Active, ""
+	source.Revision++
+	update(t, s, source)
+	changed("restoring the source of an insight", map[string][]db.Former{insight.ID: nil, source.ID: nil, third.ID: nil})
 }

@@ -62,6 +62,16 @@ func (s *Store) Memory(ctx context.Context, appID, id string) (m memory.Memory, 
 	return m, s.require(ok, err, "read the memory", NotFound("memory", id))
 }
 
+func (s *Store) Superseded(ctx context.Context, owner memory.Owner, by string) ([]memory.Memory, error) {
+	if !memory.IsID(by) {
+		return nil, nil
+	}
+	found, err := collect(ctx, s.conn, memoryFields, `SELECT `+memoryColumns+` FROM agent_memories
+		WHERE superseded_by = $1 AND {|+}app_id = $2 AND {|+}user_id = $3 ORDER BY created_at, id`,
+		by, owner.AppID, owner.UserID)
+	return found, s.fault(err, "read what the memory supersedes")
+}
+
 const selectEvents = `SELECT id, memory_id, kind, cause, detail, at FROM memory_events WHERE `
 
 func eventFields(e *memory.Event) []any {

@@ -77,25 +77,18 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 	if err != nil {
 		return r, err
 	}
-	var superseded []memory.Memory
-	since := map[string]time.Time{} // when they were superseded, by id
+	since := map[string]time.Time{} // when memories were superseded, by id
 	for _, one := range relations {
-		if one.To == before.ID && one.Kind == memory.DerivedFrom {
+		switch {
+		case one.To == before.ID && one.Kind == memory.DerivedFrom:
 			r.derived = append(r.derived, one.From)
+		case one.From == before.ID:
+			since[one.To] = one.CreatedAt
 		}
-		if one.From != before.ID || one.Kind == memory.DerivedFrom {
-			continue
-		}
-		m, err := w.Records.Memory(ctx, before.AppID, one.To)
-		if memory.IsKind(err, memory.KindNotFound) {
-			continue
-		}
-		if err != nil {
-			return r, err
-		}
-		if m.SupersededBy == before.ID {
-			superseded, since[m.ID] = append(superseded, m), one.CreatedAt
-		}
+	}
+	superseded, err := w.Records.Superseded(ctx, before.Owner, before.ID)
+	if err != nil {
+		return r, err
 	}
 	r.outdated = memory.IDs(superseded)
 	isFormer := func(m memory.Memory) bool {

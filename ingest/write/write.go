@@ -42,9 +42,9 @@ type Records interface {
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]db.Position, error)
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
-	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
 	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)
+	Superseded(ctx context.Context, owner memory.Owner, by string) ([]memory.Memory, error)
 }
 
 // Searcher finds similar memories.

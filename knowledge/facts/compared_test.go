@@ -46,3 +46,25 @@ func TestPut_SharesTheMemoryOfAnotherTimeline(t *testing.T) {
 		}
 	})
 }
+
+// A value whose memory was superseded by what was said later before the value was recorded is not valid now.
+func TestPut_EndsWithWhatWasSaidLater(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, open func() db.Store) {
+		b := newFixture(t, open())
+		b.put(t, Evidence{
+			Type: "home", Key: "now", Value: []byte(`"Groningen"`), Confidence: 0.9, Sentence: "I live in Groningen.",
+			SaidAt: b.clock.Now().Add(-time.Hour),
+		}, accepted)
+		late := b.put(t, Evidence{
+			Type: "profile", Key: "city", Value: []byte(`"Utrecht"`), Confidence: 0.9, Sentence: "I live in Utrecht.",
+			SaidAt: b.clock.Now().Add(-9 * time.Hour), ValidFrom: b.clock.Now().Add(-9 * time.Hour),
+		}, accepted).Fact
+		if m := b.memory(t, late.MemoryID); m.Status != memory.Superseded {
+			t.Fatalf("%+v", m)
+		}
+		if late.Valid(b.clock.Now()) || late.EndsMemory || !late.ValidUntil.Equal(b.clock.Now().Add(-time.Hour)) {
+			t.Errorf("%+v", late)
+		}
+	})
+}

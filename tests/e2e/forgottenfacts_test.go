@@ -67,3 +67,54 @@ func TestForget_CoversTimelines(t *testing.T) {
 		}
 	})
 }
+
+// A value on a timeline ends when another memory says otherwise, whichever way, so that a context has one of the two. It
+// is valid again when that is undone, unless another value was recorded since.
+func TestFormer_CoversTimelines(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		for user, tell := range map[string]func(user, memory string){
+			"turn": func(user, _ string) { s.call("POST", "/v1/turns", turn(user, "I live in Groningen now."), 200) },
+			"write": func(user, _ string) {
+				s.call("POST", "/v1/memories",
+					object{"user_id": user, "content": "I live in Groningen now.", "dedup": true}, 201)
+			},
+			"edit": func(_, memory string) {
+				s.call("PATCH", "/v1/memories/"+memory, object{"content": "The user's home city is Groningen."}, 200)
+			},
+		} {
+			put := func(user, value string) {
+				s.call("PUT", "/v1/facts",
+					object{"user_id": user, "type": "profile", "key": "home_city", "value": value}, 200)
+			}
+			want := func(what, user string, want ...any) {
+				t.Helper()
+				if got := s.facts(user, "&type=profile&key=home_city"); !slices.Equal(got, want) {
+					t.Errorf("%s: %s: %v is valid, want %v", user, what, got, want)
+				}
+			}
+			put(user, "Utrecht")
+			id := s.idOf(user, "fact: The user's home city")
+			tell(user, id)
+			want("said otherwise", user)
+			context := s.call("POST", "/v1/context", object{"user_id": user, "query": "Where do I live?"}, 200)
+			if text := context.body["text"].(string); strings.Contains(text, "Utrecht") ||
+				!strings.Contains(text, "Groningen") {
+				t.Errorf("%s: the context is %s", user, text)
+			}
+			if user == "edit" {
+				continue // no message states what the memory said before, so that nothing is to be undone
+			}
+			s.call("POST", "/v1/memories/"+id+"/restore", nil, 200)
+			want("undone", user, "Utrecht")
+
+			other := user + "-later"
+			put(other, "Utrecht")
+			id = s.idOf(other, "fact: The user's home city")
+			tell(other, id)
+			put(other, "Porto")
+			s.call("POST", "/v1/memories/"+id+"/restore", nil, 200)
+			want("undone after another value", other, "Porto")
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package recall
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+	"hippocampus/internal/text"
+)
+
+// inTalk writes a message of a conversation, so many minutes after the first one.
+func (f *fixture) inTalk(speaker, content string, minutes int) memory.Memory {
+	f.t.Helper()
+	return f.add(content, func(m *memory.Memory) {
+		m.Type, m.Speaker = memory.TypeMessage, speaker
+		m.ConversationID = "c"
+		m.CreatedAt = begin.Add(time.Duration(minutes-600) * time.Minute)
+		m.Lexemes = text.Join(text.Lexemes(m.IndexedText()))
+	}, true)
+}
+
+// moved writes that a user lives in Utrecht, and later in Groningen.
+func (f *fixture) moved(answer string) (former, present memory.Memory) {
+	f.t.Helper()
+	home := f.inTalk(memory.RoleUser, "I live in Utrecht.", 0)
+	f.inTalk(memory.RoleAssistant, answer, 0)
+	former = f.addFact("The user lives in Utrecht.", home)
+	present = f.addFact("The user lives in Groningen.", f.inTalk(memory.RoleUser, "I live in Groningen now.", 100))
+	f.supersede(former, present)
+	return former, present
+}
+
+// What the assistant repeated of a former statement is cut out of answers about the present, or leaves them.
+func TestRepeated_AnswersLackFormerStatements(t *testing.T) {
+	t.Parallel()
+	for answer, left := range map[string]string{
+		"Noted: you live in Utrecht.":                                 "",
+		"Utrecht, got it!":                                            "",
+		"Noted: you live in Utrecht. Do try the cheese market.":       "Do try the cheese market.",
+		"The towpaths of Utrecht are lovely on a bicycle in May.":     "The towpaths of Utrecht are lovely on a bicycle in May.",
+		"My cousin keeps bees. Noted: you live in Utrecht. He is ten": "My cousin keeps bees. He is ten",
+	} {
+		f := newFixture(t)
+		f.moved(answer)
+		want := []string{"The user lives in Groningen."}
+		if left != "" {
+			want = append(want, left)
+		}
+		expect(t, f.recall(Query{Text: "Where does the user live?", NoTouch: true}), want...)
+	}
+}
+
+// A query about the past gets it whole, with the time until which it was so. The explanation of one about the present
+// names it.
+func TestRepeated_ThePastHasIt(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const answer = "Noted: you live in Utrecht."
+	_, present := f.moved(answer)
+	found := false
+	past := f.recall(Query{Text: "Where does the user live?", NoTouch: true, IncludeFormer: true})
+	for _, r := range past.Memories {
+		if r.Memory.Content == answer {
+			found = r.FormerUntil.Equal(present.CreatedAt)
+		}
+	}
+	if !found {
+		t.Errorf("the past: %+v", past.Memories)
+	}
+	explained := f.recall(Query{Text: "Where does the user live?", NoTouch: true, Explain: true}).Explanation.LeftOut
+	named := false
+	for _, l := range explained {
+		named = named || l.Memory.Content == answer && l.Reason == Former
+	}
+	if !named {
+		t.Errorf("left out: %+v", explained)
+	}
+}
+
+// What is stated again, what the assistant says afterwards, another agent's answers and what is restored are whole.
+func TestRepeated_KeepsWhatIsSoNow(t *testing.T) {
+	t.Parallel()
+	const answer = "Noted: you live in Utrecht."
+	for name, change := range map[string]func(f *fixture, former memory.Memory){
+		"stated again": func(f *fixture, _ memory.Memory) { f.add("The user lives in Utrecht", nil, true) },
+		"restored": func(f *fixture, former memory.Memory) {
+			former.Revision += 2
+			if err := f.store.InUser(f.t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+				return tx.Update(ctx, former)
+			}); err != nil {
+				f.t.Fatal(err)
+			}
+		},
+	} {
+		f := newFixture(t)
+		former, _ := f.moved(answer)
+		change(f, former)
+		if got := contents(f.recall(Query{Text: "Where does the user live?", NoTouch: true})); !slices.Contains(got, answer) {
+			t.Errorf("%s: recalled %q", name, got)
+		}
+	}
+	f := newFixture(t)
+	f.moved("Fine.")
+	const later = "You wrote that you live in Utrecht, and not any more."
+	f.inTalk(memory.RoleAssistant, later, 6000)
+	if got := contents(f.recall(Query{Text: "Where does the user live?", NoTouch: true})); !slices.Contains(got, later) {
+		t.Errorf("said afterwards: recalled %q", got)
+	}
+}
+
+// A summary of the conversation lacks what is former, unless it says so; an insight of a superseded fact is no item.
+func TestRepeated_SummariesAndInsights(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	former, present := f.moved("Fine.")
+	insight := f.add("Likes old towns", func(m *memory.Memory) { m.Type = memory.TypeReflection }, true)
+	if err := f.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddRelations(ctx, []memory.Relation{
+			{From: insight.ID, Kind: memory.DerivedFrom, To: former.ID, CreatedAt: begin},
+			{From: insight.ID, Kind: memory.DerivedFrom, To: present.ID, CreatedAt: begin},
+		})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	summary := func(content string) {
+		f.add(content, func(m *memory.Memory) { m.Type, m.ConversationID = memory.TypeSummary, "c" }, true)
+	}
+	summary("The user lives in Utrecht. They talked about cheese.")
+	summary("The user lived in Utrecht and lives in Groningen since May.")
+	const query = "Where does the user live, and does the user like towns?"
+	expect(t, f.recall(Query{Text: query, NoTouch: true}), "The user lives in Groningen.", "Fine.",
+		"They talked about cheese.", "The user lived in Utrecht and lives in Groningen since May.")
+	for _, r := range f.recall(Query{Text: query, NoTouch: true, IncludeFormer: true}).Memories {
+		if r.Memory.ID == insight.ID {
+			if !r.FormerUntil.Equal(present.CreatedAt) {
+				t.Errorf("the insight is former until %v", r.FormerUntil)
+			}
+			return
+		}
+	}
+	t.Error("the past lacks the insight")
+}
