@@ -2,6 +2,7 @@ package statement
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -252,5 +253,29 @@ func TestStatement_IsFoundInTheLog(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, spans(direct)); diff != "" {
 		t.Errorf("of a turn that left no message (-want +got):\n%s", diff)
+	}
+}
+
+// In an answer, a sentence that states another active fact does not go with a statement to which it alludes, and what is
+// left of a forgotten message that has lost the statement is no part of it.
+func TestOf_LeavesWhatStatesOtherFacts(t *testing.T) {
+	t.Parallel()
+	var l log
+	l.say("u1", "user", 1, "I love sailing. I love pottery.")
+	l.say("a1", "assistant", 1, "Noted: you love sailing. Noted: you love pottery.")
+	l.say("u2", "user", 90, "I love opera.")
+	l.state("sailing", memory.TypeFact, "I love sailing.", "u1")
+	l.state("pottery", memory.TypeFact, "I love pottery.", "u1")
+	l.state("opera", memory.TypeFact, "I love opera.", "u2")
+	want := []string{"u1 source I love pottery.", "a1 echoes Noted: you love pottery."}
+	if diff := cmp.Diff(want, l.found("sailing")); diff != "" {
+		t.Errorf("an answer (-want +got):\n%s", diff)
+	}
+	lost := memory.Memory{
+		ID: "u0", Type: memory.TypeMessage, Speaker: "user", Content: "I love opera.", Status: memory.Forgotten,
+	}
+	found, _ := Of(l.rows["sailing"], []memory.Memory{l.rows["u1"], lost}, l.docs)
+	if slices.ContainsFunc(found, func(f Found) bool { return f.ID == "u2" || f.ID == "opera" }) {
+		t.Errorf("what is left of a forgotten message: %+v", found)
 	}
 }

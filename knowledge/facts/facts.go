@@ -8,9 +8,10 @@
 //	schedule -> facts whose time begins or ends now -> their memories
 //
 // A user, type and key have a timeline with at most one valid fact at any
-// instant. The fact that is valid now is also a memory of type fact. Changes of
-// that memory by a client, fading or reflection leave the fact as it is; forgetting
-// what the memory states takes the fact from its timeline (package ingest).
+// instant. The fact that is valid now is also a memory of type fact. Fading and
+// reflection of that memory leave the fact as it is. What supersedes or rewords it
+// ends the fact (ingest/write, db/history); forgetting what it states takes the fact
+// from its timeline (package ingest).
 package facts
 
 import (

@@ -1196,6 +1196,16 @@ func (store *crashingStore) Summarise(
 	})
 }
 
+func (store *crashingStore) Superseded(
+	ctx context.Context,
+	owner memory.Owner,
+	by string,
+) ([]memory.Memory, error) {
+	return get(store.fuse, "Superseded", func() ([]memory.Memory, error) {
+		return store.real.Superseded(ctx, owner, by)
+	})
+}
+
 func (store *crashingStore) Touch(ctx context.Context, touches []db.Touch) error {
 	return act(store.fuse, "Touch", func() error {
 		return store.real.Touch(ctx, touches)
@@ -1432,6 +1442,12 @@ func (store *crashingTx) DeleteFile(ctx context.Context, id string) error {
 func (store *crashingTx) Enqueue(ctx context.Context, job db.Job) error {
 	return act(store.fuse, "tx.Enqueue", func() error {
 		return store.real.Enqueue(ctx, job)
+	})
+}
+
+func (store *crashingTx) Events(ctx context.Context, memoryID string) ([]memory.Event, error) {
+	return get(store.fuse, "tx.Events", func() ([]memory.Event, error) {
+		return store.real.Events(ctx, memoryID)
 	})
 }
 
