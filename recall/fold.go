@@ -16,9 +16,8 @@ const foldMargin = 0.25
 //
 // A message that states nothing but what was superseded is no item, unless the query asks for the past: what
 // superseded it stands for it, or nothing does if that is not active any more: onFold then gets its own id. The same
-// applies to superseded memories, which the index of a query about the past has, and to a memory that was derived from a
-// superseded one. A memory is as relevant as what it
-// superseded: who asks for the former value finds the present one as well, above it.
+// applies to superseded memories, which the index of a query about the past has, and to what was derived from them.
+// A memory is as relevant as what it superseded: who asks for the former value finds the present one as well, above it.
 func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by string)) []relevant {
 	messages := map[uint32]int{} // superseded and condensed memories too: places in the list, by document
 	for i := range list {

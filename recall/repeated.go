@@ -48,8 +48,8 @@ func repeatedIn(x *index, q Query) *repetitions {
 	return &repetitions{x: x, past: q.IncludeFormer, seen: map[string]bool{}}
 }
 
-// apply cuts out of the whole rows of candidates what repeats superseded statements, and drops the rows of which nothing
-// is left. A query about the past gets them whole, and these marked as former.
+// apply cuts what repeats superseded statements out of the whole rows of candidates, and drops rows that say nothing
+// else. A query about the past gets all of them whole, and those that say nothing else are marked as former.
 func (p *repetitions) apply(rows map[string]row, list []scored) {
 	if len(p.x.outdated) == 0 {
 		return
@@ -84,8 +84,8 @@ func (x *index) mayRepeat(doc int) bool {
 	return k.Type != memory.TypeSkill && slices.Contains(derivedTypes, k.Type)
 }
 
-// without returns a content without the sentences that repeat superseded statements; "": nothing else is said. former is
-// nil if it has no such sentence.
+// without returns a content without the sentences that repeat superseded statements; "": nothing else is said. former
+// is nil if the content has no such sentence.
 func (p *repetitions) without(doc int, content string) (left string, former *former) {
 	var repeatable []superseded
 	for _, s := range p.statements() {

@@ -40,7 +40,7 @@ func TestRepeated_AnswersLackFormerStatements(t *testing.T) {
 		"Noted: you live in Utrecht.":                                 "",
 		"Utrecht, got it!":                                            "",
 		"Noted: you live in Utrecht. Do try the cheese market.":       "Do try the cheese market.",
-		"The towpaths of Utrecht are lovely on a bicycle in May.":     "The towpaths of Utrecht are lovely on a bicycle in May.",
+		"Utrecht has lovely towpaths for a bicycle in May.":           "Utrecht has lovely towpaths for a bicycle in May.",
 		"My cousin keeps bees. Noted: you live in Utrecht. He is ten": "My cousin keeps bees. He is ten",
 	} {
 		f := newFixture(t)

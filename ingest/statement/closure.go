@@ -3,7 +3,6 @@ package statement
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"hippocampus/db"
@@ -290,39 +289,6 @@ func (c *closure) answers() map[string]bool {
 // isOfTalk reports whether a memory was made of a conversation in which the statement was made, and not of messages.
 func (c *closure) isOfTalk(d db.Document) bool {
 	return d.ConversationID != "" && c.talks[d.ConversationID] && d.Type != memory.TypeMessage && len(d.DerivedFrom) == 0
-}
-
-// repeats returns what chooses the sentences that repeat the statement, of a message that echoes or restates it;
-// answers: it is in the answer to the statement, where a sentence may allude to it unless it states another fact.
-func (c *closure) repeats(why Why, answers bool) func(sentence words) bool {
-	return func(s words) bool {
-		has := func(w words) bool {
-			return len(w) >= minWords && w.in(s) >= restated && (why == Echoes || s.in(w) >= restated)
-		}
-		alludesTo := func(w words) bool { return max(w.in(s), s.in(w)) >= alludes }
-		return slices.ContainsFunc(c.statements, has) || answers && (c.names.in(s) > 0 ||
-			slices.ContainsFunc(c.statements, alludesTo) && !c.statesOther(s))
-	}
-}
-
-// statesOther reports whether a sentence states an active fact that is not found.
-func (c *closure) statesOther(s words) bool {
-	return slices.ContainsFunc(c.docs, func(d db.Document) bool {
-		if !isFact(d) || c.known[d.ID] {
-			return false
-		}
-		w := words{}
-		for lexeme := range strings.FieldsSeq(d.Lexemes) {
-			w[lexeme] = true
-		}
-		delete(w, "user")
-		return len(w) >= minWords && w.in(s) >= restated
-	})
-}
-
-// mayRepeat reports whether a document may have nearly all words of a statement. It spares dividing most others.
-func (c *closure) mayRepeat(d db.Document) bool {
-	return slices.ContainsFunc(c.statements, func(w words) bool { return w.mayBeIn(d.Lexemes) })
 }
 
 // derived finds what was derived from the memory or from anything found: any memory from a fact, and summaries from

@@ -68,8 +68,8 @@ func TestForget_CoversTimelines(t *testing.T) {
 	})
 }
 
-// A value on a timeline ends when another memory says otherwise, whichever way, so that a context has one of the two. It
-// is valid again when that is undone, unless another value was recorded since.
+// A value on a timeline ends when another memory says otherwise, whichever way, so that a context has one of the two.
+// The value is valid again when that is undone, unless another value was recorded since.
 func TestFormer_CoversTimelines(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

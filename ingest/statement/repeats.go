@@ -1,0 +1,41 @@
+package statement
+
+import (
+	"slices"
+	"strings"
+
+	"hippocampus/db"
+)
+
+// repeats returns what chooses the sentences that repeat the statement, of a message that echoes or restates it;
+// answers: it is in the answer to the statement, where a sentence may allude to it unless it states another fact.
+func (c *closure) repeats(why Why, answers bool) func(sentence words) bool {
+	return func(s words) bool {
+		has := func(w words) bool {
+			return len(w) >= minWords && w.in(s) >= restated && (why == Echoes || s.in(w) >= restated)
+		}
+		alludesTo := func(w words) bool { return max(w.in(s), s.in(w)) >= alludes }
+		return slices.ContainsFunc(c.statements, has) || answers && (c.names.in(s) > 0 ||
+			slices.ContainsFunc(c.statements, alludesTo) && !c.statesOther(s))
+	}
+}
+
+// statesOther reports whether a sentence states an active fact that is not found.
+func (c *closure) statesOther(s words) bool {
+	return slices.ContainsFunc(c.docs, func(d db.Document) bool {
+		if !isFact(d) || c.known[d.ID] {
+			return false
+		}
+		w := words{}
+		for lexeme := range strings.FieldsSeq(d.Lexemes) {
+			w[lexeme] = true
+		}
+		delete(w, "user")
+		return len(w) >= minWords && w.in(s) >= restated
+	})
+}
+
+// mayRepeat reports whether a document may have nearly all words of a statement. It spares dividing most others.
+func (c *closure) mayRepeat(d db.Document) bool {
+	return slices.ContainsFunc(c.statements, func(w words) bool { return w.mayBeIn(d.Lexemes) })
+}
