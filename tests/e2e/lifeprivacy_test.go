@@ -45,7 +45,8 @@ func (r *remembers) texts() (texts []string) {
 	return texts
 }
 
-// outdated returns the ids of the messages of which a fact was superseded and none is active.
+// outdated returns the ids of the messages of which a fact was superseded and none is active, and of the insights that
+// were derived from a superseded fact.
 func outdated(all []remembered) map[any]bool {
 	messages := map[any]bool{}
 	for _, status := range []string{"superseded", "active"} {
@@ -54,6 +55,17 @@ func outdated(all []remembered) map[any]bool {
 				if one.Memory["status"] == status && r["kind"] == "derived_from" {
 					messages[r["to"]] = status == "superseded"
 				}
+			}
+		}
+	}
+	isSuperseded := map[any]bool{}
+	for _, one := range all {
+		isSuperseded[one.Memory["id"]] = one.Memory["status"] == "superseded"
+	}
+	for _, one := range all {
+		for _, r := range one.Relations {
+			if r["kind"] == "derived_from" && isSuperseded[r["to"]] {
+				messages[r["from"]] = true // nothing but an insight is derived from a fact
 			}
 		}
 	}
