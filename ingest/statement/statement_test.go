@@ -256,8 +256,8 @@ func TestStatement_IsFoundInTheLog(t *testing.T) {
 	}
 }
 
-// In an answer, a sentence that states another active fact does not go with a statement to which it alludes. A forgotten
-// message that has lost the statement is no part of it.
+// In an answer, a sentence that states another active fact does not go with a statement to which it alludes. A
+// forgotten message that has lost the statement is no part of it.
 func TestOf_LeavesWhatStatesOtherFacts(t *testing.T) {
 	t.Parallel()
 	var l log

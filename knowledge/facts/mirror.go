@@ -124,8 +124,8 @@ func (c *change) mirror(ctx context.Context) error {
 	return nil
 }
 
-// state links a fact to the memory that states it, in place of the memory that stated the timeline's fact before. If the
-// memory is superseded by what was said later, the fact ends.
+// state links a fact to the memory that states it, in place of the memory that stated the timeline's fact before. The
+// fact ends if the memory is superseded by what was said later.
 func (c *change) state(ctx context.Context, b beginning, held memory.Memory) error {
 	if b.old != nil {
 		if err := c.retire(ctx, *b.old, held.ID); err != nil {
