@@ -133,7 +133,7 @@ func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, 
 	why := template.Check(summary, maxRunes, Texts(earlier, events))
 	if why == "" {
 		has := grounding.Read(Sources(earlier, events)...)
-		why = cmp.Or(has.Why(summary), has.Strangers(summary), Account(earlier, events).Opposes(summary))
+		why = cmp.Or(has.Why(summary), Account(earlier, events).Opposes(summary))
 	}
 	if why != "" {
 		return "", llm.BadAnswer("its summary %s", why)

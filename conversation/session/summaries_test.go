@@ -32,33 +32,6 @@ func TestParseSummary_RefusesTheOpposite(t *testing.T) {
 	claimtest.CheckOpposites(t, refusalIn(t))
 }
 
-// A sentence begins with no name that was not said, whether the name could be the user's or not.
-func TestParseSummary_RefusesStrangersAtTheBeginning(t *testing.T) {
-	t.Parallel()
-	said := []string{
-		"user: Marta's sister Ines called, she moves to Leeds with the twins.", "assistant: Did Ines find a flat?",
-		"user: Yes, near Roundhay Park. Painting starts next week.",
-	}
-	refusal := refusalIn(t)
-	for summary, want := range map[string]string{
-		"Ines moves to Leeds with the twins.":                           "",
-		"Marta's sister moves to Leeds. Ines found a flat there.":       "",
-		"Roundhay Park is near the flat in Leeds.":                      "",
-		"Painting of the flat starts next week.":                        "",
-		"Clara moves to Leeds with the twins.":                          "Clara",
-		"Ines moves to Leeds with the twins. Olga found a flat there.":  "Olga",
-		"Peter's sister moves to Leeds.":                                "Peter",
-		"Ines moves to Leeds. Viktor will paint the flat next week.":    "Viktor",
-		"Someone moves to Leeds. Everyone is happy. There is a flat.":   "",
-		"Afterwards Ines called. Yesterday is when the flat was found.": "",
-	} {
-		why := refusal(said, summary)
-		if (why != "") != (want != "") || !strings.Contains(why, want) {
-			t.Errorf("%s: %q, want %q", summary, why, want)
-		}
-	}
-}
-
 // refusalIn returns why a summary of lines, "" if it is taken, is refused.
 func refusalIn(t *testing.T) func(sources []string, claim string) string {
 	at := time.Date(2031, 5, 7, 20, 0, 0, 0, time.UTC)

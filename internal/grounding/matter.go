@@ -44,11 +44,11 @@ func (m *matter) inventedOfUser(fact string) []string {
 	return invented
 }
 
-// hasStems reports whether a word is a Latin one, and the sources have words of its stem.
-func (has Evidence) hasStems(word string) bool {
+// hasStems reports whether a word is a Latin one, and the lines have words of its stem.
+func (m *matter) hasStems(word string) bool {
 	first, _ := utf8.DecodeRuneInString(word)
 	lexemes := text.Lexemes(word)
-	return unicode.Is(unicode.Latin, first) && len(lexemes) == 1 && has.lexemes[lexemes[0]]
+	return unicode.Is(unicode.Latin, first) && len(lexemes) == 1 && m.lexemes[lexemes[0]]
 }
 
 // isAssistants reports whether most of what a fact says comes from the assistant alone.

@@ -19,8 +19,7 @@ var (
 	openingWords = wordSet(strings.Join(cues["opening"], " "))
 	// opens matches a name with which a statement begins, by the verb after it.
 	opens = regexp.MustCompile(`^(\p{Lu}\p{Ll}+)(?:['’]s|(?: \p{Lu}\p{Ll}+)* (?:is|was|are|were|has|had|does|did|will|` +
-		`would|can|could|may|also|and|[a-z]+(?:s|ed|ught|ew|ent)|found|said|told|gave|took|made|came|met|lost|left|paid|` +
-		`wrote|built|kept|felt|chose|began|spoke|won) )`)
+		`would|can|could|may|also|and|[a-z]+(?:s|ed|ught|ew|ent)) )`)
 )
 
 // noNameEnd matches the ends of nouns that are no names.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"hippocampus/internal/text"
 )
 
 // Why returns what is wrong with a conclusion that adds something to its sources, as in `adds "Kyoto" and "1931",
@@ -29,19 +27,6 @@ func (has Evidence) Why(statement string) string {
 		return ""
 	}
 	return `adds "` + strings.Join(added, `" and "`) + `", which its sources do not have`
-}
-
-// Strangers returns what is wrong with a summary if a sentence of it begins with a name that its sources lack, as in
-// `begins with "Marta", which its sources do not have`; else "". The sources are all that was said. A conclusion from a
-// part of it may begin with the name of the user, so that Why accepts such a name.
-func (has Evidence) Strangers(summary string) string {
-	for _, sentence := range text.Sentences(summary) {
-		name := openingName(strings.TrimSpace(sentence))
-		if name != "" && !has.name(name) && !has.hasStems(name) {
-			return `begins with "` + name + `", which its sources do not have`
-		}
-	}
-	return ""
 }
 
 // beginsClause reports whether a name is the subject of a clause of a conclusion: the user, whose name the sources need

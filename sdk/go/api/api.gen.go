@@ -4359,12 +4359,14 @@ type LeftOutMemory struct {
 	// Example: 0198c0de-0000-7000-8000-000000000001
 	By *ID `json:"by,omitempty"`
 
-	// Memory A memory with every part of its score.
+	// Memory A memory with every part of its score. The `content` of an assistant's message, a summary or an insight lacks the
+	// sentences that state what was superseded, unless the query asks for the past.
 	Memory RecalledMemory `json:"memory"`
 
 	// Reason `represented`: a fact or a message of the same statement stands for it (`by`). `former`: a message that states
-	// only what was superseded, by what is not active any more. `min_similarity` and `min_confidence`: it is below that
-	// minimum of the request. `limit`: better ones fill the answer.
+	// only what was superseded, by what is not active any more, or what repeats or was derived from what was
+	// superseded. `min_similarity` and `min_confidence`: it is below that minimum of the request. `limit`: better
+	// ones fill the answer.
 	//
 	//
 	// Example: limit
@@ -4372,8 +4374,9 @@ type LeftOutMemory struct {
 }
 
 // LeftOutMemoryReason `represented`: a fact or a message of the same statement stands for it (`by`). `former`: a message that states
-// only what was superseded, by what is not active any more. `min_similarity` and `min_confidence`: it is below that
-// minimum of the request. `limit`: better ones fill the answer.
+// only what was superseded, by what is not active any more, or what repeats or was derived from what was
+// superseded. `min_similarity` and `min_confidence`: it is below that minimum of the request. `limit`: better
+// ones fill the answer.
 //
 // Example: limit
 type LeftOutMemoryReason string
@@ -5948,7 +5951,8 @@ type RecallStage struct {
 // Example: search
 type RecallStageStage string
 
-// RecalledMemory A memory with every part of its score.
+// RecalledMemory A memory with every part of its score. The `content` of an assistant's message, a summary or an insight lacks the
+// sentences that state what was superseded, unless the query asks for the past.
 type RecalledMemory struct {
 	// AccessCount How often it was recalled.
 	//
@@ -6014,8 +6018,8 @@ type RecalledMemory struct {
 	// Example: true
 	Faded *Faded `json:"faded,omitempty"`
 
-	// FormerUntil When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
-	// statements all are.
+	// FormerUntil When what superseded it was said. Only of a former statement: a memory that is superseded, a message whose
+	// statements all are, or what repeats or was derived from such a statement.
 	//
 	//
 	// Example: 2026-10-03T09:12:00Z
@@ -10182,6 +10186,10 @@ type ClientInterface interface {
 	//
 	// Fields that are left out stay as they are. `metadata` and `tags` replace the old ones whole. Role write.
 	//
+	// Another `content` of a fact is said as of now: what it contradicts is superseded, and if the fact was taken from
+	// messages, its former wording stays as a superseded memory that questions about the past find. The former content
+	// given again undoes both.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/memories/{id} (the `UpdateMemory` operationId).
@@ -10190,6 +10198,10 @@ type ClientInterface interface {
 	// UpdateMemory Change a memory
 	//
 	// Fields that are left out stay as they are. `metadata` and `tags` replace the old ones whole. Role write.
+	//
+	// Another `content` of a fact is said as of now: what it contradicts is superseded, and if the fact was taken from
+	// messages, its former wording stays as a superseded memory that questions about the past find. The former content
+	// given again undoes both.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -12290,6 +12302,10 @@ func (c *Client) GetMemory(ctx context.Context, id MemoryID, params *GetMemoryPa
 //
 // Fields that are left out stay as they are. `metadata` and `tags` replace the old ones whole. Role write.
 //
+// Another `content` of a fact is said as of now: what it contradicts is superseded, and if the fact was taken from
+// messages, its former wording stays as a superseded memory that questions about the past find. The former content
+// given again undoes both.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /v1/memories/{id} (the `UpdateMemory` operationId).
@@ -12308,6 +12324,10 @@ func (c *Client) UpdateMemoryWithBody(ctx context.Context, id MemoryID, contentT
 // UpdateMemory Change a memory
 //
 // Fields that are left out stay as they are. `metadata` and `tags` replace the old ones whole. Role write.
+//
+// Another `content` of a fact is said as of now: what it contradicts is superseded, and if the fact was taken from
+// messages, its former wording stays as a superseded memory that questions about the past find. The former content
+// given again undoes both.
 //
 // Takes a body of the `application/json` content type.
 //

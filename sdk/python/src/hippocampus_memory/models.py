@@ -1305,8 +1305,9 @@ class LeftOutMemory(Model):
     reason: Literal["represented", "former", "min_similarity", "min_confidence", "limit"] | str
     """
     `represented`: a fact or a message of the same statement stands for it (`by`). `former`: a message that states
-    only what was superseded, by what is not active any more. `min_similarity` and `min_confidence`: it is below that
-    minimum of the request. `limit`: better ones fill the answer.
+    only what was superseded, by what is not active any more, or what repeats or was derived from what was
+    superseded. `min_similarity` and `min_confidence`: it is below that minimum of the request. `limit`: better
+    ones fill the answer.
 
     """
 
@@ -1938,7 +1939,11 @@ class RecallStage(Model):
 
 
 class RecalledMemory(Model):
-    """A memory with every part of its score."""
+    """
+    A memory with every part of its score. The `content` of an assistant's message, a summary or an insight lacks the
+    sentences that state what was superseded, unless the query asks for the past.
+
+    """
 
     id: ID
     user_id: UserID | None = None
@@ -1967,8 +1972,8 @@ class RecalledMemory(Model):
 
     former_until: AwareDatetime | None = None
     """
-    When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
-    statements all are.
+    When what superseded it was said. Only of a former statement: a memory that is superseded, a message whose
+    statements all are, or what repeats or was derived from such a statement.
 
     """
 

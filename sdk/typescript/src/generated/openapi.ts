@@ -360,6 +360,10 @@ export interface paths {
         /**
          * Change a memory
          * @description Fields that are left out stay as they are. `metadata` and `tags` replace the old ones whole. Role write.
+         *
+         *     Another `content` of a fact is said as of now: what it contradicts is superseded, and if the fact was taken from
+         *     messages, its former wording stays as a superseded memory that questions about the past find. The former content
+         *     given again undoes both.
          */
         patch: operations["updateMemory"];
         trace?: never;
@@ -4452,7 +4456,10 @@ export interface components {
              */
             message: string;
         };
-        /** @description A memory with every part of its score. */
+        /**
+         * @description A memory with every part of its score. The `content` of an assistant's message, a summary or an insight lacks the
+         *     sentences that state what was superseded, unless the query asks for the past.
+         */
         RecalledMemory: {
             id: components["schemas"]["ID"];
             user_id?: components["schemas"]["UserID"];
@@ -4480,8 +4487,8 @@ export interface components {
             recollected?: boolean;
             /**
              * Format: date-time
-             * @description When what superseded it was said. Only of a former statement: a memory that is superseded, or a message whose
-             *     statements all are.
+             * @description When what superseded it was said. Only of a former statement: a memory that is superseded, a message whose
+             *     statements all are, or what repeats or was derived from such a statement.
              * @example 2026-10-03T09:12:00Z
              */
             former_until?: string;
@@ -4982,8 +4989,9 @@ export interface components {
         LeftOutMemory: {
             /**
              * @description `represented`: a fact or a message of the same statement stands for it (`by`). `former`: a message that states
-             *     only what was superseded, by what is not active any more. `min_similarity` and `min_confidence`: it is below that
-             *     minimum of the request. `limit`: better ones fill the answer.
+             *     only what was superseded, by what is not active any more, or what repeats or was derived from what was
+             *     superseded. `min_similarity` and `min_confidence`: it is below that minimum of the request. `limit`: better
+             *     ones fill the answer.
              * @example limit
              * @enum {string}
              */
