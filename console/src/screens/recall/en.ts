@@ -25,6 +25,7 @@ export const en = {
     mode: "Mode",
     kinds: "Kinds",
     agent: "Agent",
+    asOf: "As of",
     filter: "Filter (JSON)",
     route: "Route the query",
   },

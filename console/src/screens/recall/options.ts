@@ -15,18 +15,22 @@ export interface Options {
   minConfidence: string;
   minSimilarity: string;
   agent: string;
+  asOf: string; // RFC 3339
   route: boolean;
   filter: string; // JSON
 }
 
 export const standard = (): Options => ({
   limit: "", kinds: "", mode: "", relevance: "", decay: "", importance: "", decayRate: "", candidates: "",
-  minConfidence: "", minSimilarity: "", agent: "", route: true, filter: "",
+  minConfidence: "", minSimilarity: "", agent: "", asOf: "", route: true, filter: "",
 });
 
 const given = (text: string) => (text.trim() === "" ? undefined : Number(text));
 
-/** requestOf makes a request that counts no access. It throws a SyntaxError if the filter is not JSON. */
+/**
+ * requestOf makes a request that counts no access. With `asOf`, freshness is of that time, too. It throws a SyntaxError if
+ * the filter is not JSON.
+ */
 export function requestOf(user: string, query: string, o: Options): Request {
   const weighted = [o.relevance, o.decay, o.importance].some((text) => text.trim() !== "");
   return {
@@ -45,6 +49,8 @@ export function requestOf(user: string, query: string, o: Options): Request {
     min_confidence: given(o.minConfidence),
     min_similarity: given(o.minSimilarity),
     agent_id: o.agent.trim() || undefined,
+    at: o.asOf.trim() || undefined,
+    as_of: o.asOf.trim() || undefined,
     route: o.route ? undefined : false,
     filter: o.filter.trim() ? (JSON.parse(o.filter) as Request["filter"]) : undefined,
   };

@@ -21,6 +21,7 @@ export const zh: Texts = {
     mode: "模式",
     kinds: "种类",
     agent: "智能体",
+    asOf: "截至时间",
     filter: "过滤器（JSON）",
     route: "对查询进行路由",
   },
