@@ -1,4 +1,4 @@
-// Failed turns: the list, a turn, and replays after which the turns are processed.
+// Failed turns: the list, a turn, and replays after which the turns are processed. A processed turn is withdrawn.
 import assert from "node:assert/strict";
 import { eventually, request } from "../api.mjs";
 
@@ -69,4 +69,23 @@ export async function act(page) {
   await processed(ids[2]);
   await page.getByLabel("Status").selectOption("processed");
   await page.locator("tbody tr").nth(2).waitFor();
+
+  const row = page.getByRole("row", { name: user }).first();
+  await row.getByRole("link").click();
+  await page.getByText("kept", { exact: true }).waitFor();
+  const id = new URL(page.url()).hash.match(/turns\/([^?]+)/)[1];
+  const { candidates } = await request("GET", `/v1/turns/${id}`);
+  await page.getByRole("button", { name: "Withdraw", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Withdraw this turn" });
+  await dialog.getByText("No restore undoes this.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.equal((await request("GET", `/v1/turns/${id}`)).status, "processed", "a turn was withdrawn without consent");
+  await page.getByRole("button", { name: "Withdraw", exact: true }).click();
+  await dialog.getByRole("button", { name: "Withdraw", exact: true }).click();
+  const effects = page.getByRole("region", { name: "What this did" });
+  await effects.getByText("forgotten").first().waitFor();
+  await page.getByText("withdrawn", { exact: true }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Withdraw", exact: true }).count(), 0);
+  const kept = candidates.find(({ verdict }) => verdict === "kept");
+  assert.equal((await request("GET", `/v1/memories/${kept.memory_id}`)).status, "forgotten");
 }
