@@ -27,7 +27,6 @@ const KeyTTL = 5 * time.Second
 const (
 	queryCacheBytes = 16 << 20 // of query embeddings
 	ringCacheBytes  = 64 << 20 // of conversations' latest events
-	vectorCache     = 32 << 20 // bytes of the vectors of users with many memories, with sqlite-vec
 	condensedTexts  = 1000     // kept
 	pushBatch       = 256      // memories in one push
 	eventPoll       = 250 * time.Millisecond

@@ -231,7 +231,7 @@ func connectVectors(ctx context.Context, cfg config.Config, space vectorstore.Sp
 			return nil, "", err
 		}
 		name = "sqlite-vec in " + path
-		store, err = sqlitevec.Open(ctx, sqlitevec.Options{Path: path, Space: space, CacheBytes: vectorCache})
+		store, err = sqlitevec.Open(ctx, sqlitevec.Options{Path: path, Space: space, CacheBytes: sqlitevec.CacheBytes})
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("vector store: %w", err)

@@ -18,6 +18,10 @@ const minCached = 500
 // codes. Among more, reading the nearest from the file costs less than the memory is worth.
 const maxExact = 4096
 
+// CacheBytes is how many bytes of vectors a server holds: those of a user with 100,000 memories, the default of
+// memories.max_per_user, of 512 numbers each, as the built-in embedder has.
+const CacheBytes = 80 << 20
+
 // cache holds the matrices of the owners that were searched last:
 //
 //	search of an owner with many records -> file -> hits; in the background: rows -> matrix
