@@ -69,7 +69,7 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 		return r, err
 	}
 	for _, m := range sources[before.ID] {
-		if m.Type == memory.TypeMessage {
+		if m.Type == memory.TypeMessage && !isConclusion(before) {
 			r.messages = append(r.messages, m.ID)
 		}
 	}
@@ -105,6 +105,11 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 		r.known, err = w.newestFacts(ctx, before.Owner)
 	}
 	return r, err
+}
+
+// isConclusion reports whether a memory concludes from others: other words of it make none of them former.
+func isConclusion(m memory.Memory) bool {
+	return m.Type == memory.TypeReflection || m.Type == memory.TypeSummary
 }
 
 // revive embeds what comes back since the fact does not contradict it any more. Former wordings of the fact stay.
@@ -202,6 +207,7 @@ func (t *transaction) keepWording(before memory.Memory, r rewording) {
 	former := before
 	former.ID, former.Revision = memory.NewID(), 1
 	former.Pinned, former.AccessCount = false, 0 // a recall returned the fact
+	former.LastSaidAt = time.Time{}              // which no event of this memory would explain
 	former.OtherEmbedding, former.OtherModel = nil, ""
 	kept := t.add(former, nil)
 	for _, message := range r.messages {
