@@ -40,7 +40,10 @@ func (s *server) remember(models *llmtest.Server) int {
 	}
 	near("Ada lives in Beijing", 0)
 	near("Ada moved to Shanghai", 0.48)
-	models.OnPrompt("hippocampus/judge", func(llmtest.ChatRequest) llmtest.Reply {
+	models.OnPrompt("hippocampus/judge", func(r llmtest.ChatRequest) llmtest.Reply {
+		if !strings.Contains(r.User, "Beijing") {
+			return llmtest.Text(`{"decisions":[{"memory":1,"decision":"keep_both"}]}`)
+		}
 		return llmtest.Text(`{"decisions":[{"memory":1,"decision":"replace","relation":"contradicts"}]}`)
 	})
 	for i, content := range []string{
