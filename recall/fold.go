@@ -22,7 +22,8 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 	messages := map[uint32]int{} // superseded and condensed memories too: places in the list, by document
 	for i := range list {
 		doc := list[i].doc
-		if _, superseded := x.superseded[doc]; superseded || x.kind(doc).Type == memory.TypeMessage || x.isCondensed(doc) {
+		t := x.kind(doc).Type
+		if _, superseded := x.superseded[doc]; superseded || t == memory.TypeMessage || t.IsDerived() {
 			messages[uint32(doc)] = i
 		}
 	}

@@ -115,7 +115,7 @@ func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
 // derivedFrom returns the places of what was derived from the superseded memory with the lexemes.
 func (x *index) derivedFrom(known []outdated, lexemes []uint64) (derived []uint32) {
 	for _, o := range known {
-		if x.isCondensed(int(o.message)) && slices.Equal(o.stated, lexemes) {
+		if x.kind(int(o.message)).Type.IsDerived() && slices.Equal(o.stated, lexemes) {
 			derived = append(derived, o.message)
 		}
 	}

@@ -19,9 +19,10 @@ type row struct {
 // at once, of the others the last access, which decides the order; if that moves
 // another one up, it reads its row also. Memories that are missing, inactive or
 // another owner's are dropped, and the next best move up, even pruned ones.
-// Those whose words prove to be of another voice, and are too unsure for that, are dropped.
 // A memory that seems to update what the first one says is put before it.
-// What repeats a former statement is cut out of the others, or dropped.
+// Sentences that repeat a former statement are cut out of the rows, and a row without others is dropped.
+// A message that answers in the words of another voice has half of its confidence, and is dropped if that is below the
+// query's minimum.
 func (s *Service) hydrate(
 	ctx context.Context, q Query, u updates, r *repetitions, contenders, pruned []scored,
 ) ([]Recalled, error) {
@@ -46,14 +47,18 @@ func (s *Service) hydrate(
 		if len(whole) == 0 {
 			u.raise(list, rows)
 			list = list[:min(q.Limit, len(list))]
-			recalled := make([]Recalled, len(list))
-			for i, c := range list {
-				recalled[i] = s.recalled(q, c, *rows[c.id].whole)
+			recalled := make([]Recalled, 0, len(list))
+			for _, c := range list {
+				item := s.recalled(q, c, *rows[c.id].whole)
+				if q.isTooUnsure(item) {
+					continue
+				}
+				recalled = append(recalled, item)
 				if !q.NoTouch {
 					x.access(c.doc, s.notAfterNow(q.At))
 				}
 			}
-			return slices.DeleteFunc(recalled, q.isTooUnsure), nil
+			return recalled, nil
 		}
 		for _, c := range whole {
 			delete(rows, c.id) // it is read again, and may have been deleted since

@@ -200,12 +200,6 @@ func (x *index) isAnswer(doc int) bool {
 		(speaker == memory.RoleAssistant || strings.HasPrefix(speaker, memory.RoleAssistant+` "`))
 }
 
-// isCondensed reports whether a document was made of other memories or of a conversation.
-func (x *index) isCondensed(doc int) bool {
-	t := x.kind(doc).Type
-	return t == memory.TypeReflection || t == memory.TypeSummary
-}
-
 // onlyAnswerBetween reports whether the document between two others is a message of the assistant, and neither of the
 // two is. between is -1 if that document is of another conversation.
 func (x *index) onlyAnswerBetween(one, between, other int) bool {

@@ -54,7 +54,7 @@ type closure struct {
 func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, Statement) {
 	c := closureOf(m, docs, func(id string) bool { return id == m.ID })
 	switch {
-	case isSummary(m.Type): // it states many things, and each goes on to be stated
+	case m.Type.IsDerived(): // it states many things, and each goes on to be stated
 	case m.Type == memory.TypeMessage:
 		c.ofMessage(m)
 	default:
@@ -252,7 +252,7 @@ func (c *closure) unstated() {
 	}
 }
 
-func isFact(d db.Document) bool { return d.Type != memory.TypeMessage && !isSummary(d.Type) }
+func isFact(d db.Document) bool { return d.Type != memory.TypeMessage && !d.Type.IsDerived() }
 
 // sameOccasion is within which an answer to a message is said, if the two have times of their own.
 const sameOccasion = time.Hour
@@ -310,7 +310,7 @@ func (c *closure) derived(m memory.Memory) {
 				continue
 			}
 			if slices.ContainsFunc(d.DerivedFrom, func(id string) bool {
-				return c.known[id] && (isSummary(d.Type) || !isMessage[id])
+				return c.known[id] && (d.Type.IsDerived() || !isMessage[id])
 			}) {
 				c.add(Found{ID: d.ID, Why: Derived})
 			}
@@ -324,7 +324,5 @@ type turn struct {
 	conversationID string
 	at             int64 // in microseconds
 }
-
-func isSummary(t memory.Type) bool { return t == memory.TypeSummary || t == memory.TypeReflection }
 
 func not[T any](is func(T) bool) func(T) bool { return func(v T) bool { return !is(v) } }

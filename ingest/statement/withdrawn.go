@@ -14,7 +14,7 @@ import (
 func OfWithdrawn(m memory.Memory, isOfTurn func(id string) bool, docs []db.Document) ([]Found, Statement) {
 	c := closureOf(m, docs, isOfTurn)
 	switch {
-	case isSummary(m.Type):
+	case m.Type.IsDerived():
 	case m.Type != memory.TypeMessage:
 		c.stateAlone(m.Content)
 	case !isAssistant(m.Speaker):
@@ -34,7 +34,7 @@ func (c *closure) stateAlone(content string) {
 	w := wordsOf(content)
 	states := func(sentence string) bool { return w.in(wordsOf(sentence)) >= restated }
 	for _, d := range c.docs {
-		isUsers := !isSummary(d.Type) && !c.isOfTalk(d) && !(d.Type == memory.TypeMessage && isAssistant(d.Speaker))
+		isUsers := !d.Type.IsDerived() && !c.isOfTalk(d) && !(d.Type == memory.TypeMessage && isAssistant(d.Speaker))
 		if isUsers && w.mayBeIn(d.Lexemes) && slices.ContainsFunc(text.Sentences(d.Content), states) {
 			return
 		}

@@ -69,7 +69,7 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 		return r, err
 	}
 	for _, m := range sources[before.ID] {
-		if m.Type == memory.TypeMessage && !isConclusion(before) {
+		if m.Type == memory.TypeMessage && !before.Type.IsDerived() {
 			r.messages = append(r.messages, m.ID)
 		}
 	}
@@ -105,11 +105,6 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 		r.known, err = w.newestFacts(ctx, before.Owner)
 	}
 	return r, err
-}
-
-// isConclusion reports whether a memory concludes from others: other words of it make none of them former.
-func isConclusion(m memory.Memory) bool {
-	return m.Type == memory.TypeReflection || m.Type == memory.TypeSummary
 }
 
 // revive embeds what comes back since the fact does not contradict it any more. Former wordings of the fact stay.

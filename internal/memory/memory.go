@@ -275,6 +275,9 @@ const (
 	TypeSummary    Type = "summary"
 )
 
+// IsDerived reports whether memories of the type are derived from others: other words of them change no source.
+func (t Type) IsDerived() bool { return t == TypeReflection || t == TypeSummary }
+
 // Dot is the dot product of two vectors of the same dimension; for unit vectors, their
 // cosine. Eight independent sums let the processor overlap the additions.
 func Dot(a, b []float32) float32 {

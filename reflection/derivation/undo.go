@@ -79,7 +79,7 @@ func (s *Service) prepare(ctx context.Context, embedder llm.Embedder, appID, id 
 	if derived, err = s.records.Memory(ctx, appID, id); err != nil {
 		return derived, nil, nil, err
 	}
-	if derived.Type != memory.TypeReflection && derived.Type != memory.TypeSummary {
+	if !derived.Type.IsDerived() {
 		return derived, nil, nil, memory.Errorf(memory.KindConflict,
 			"memory %s is a %s: only a reflection or a summary can be undone", id, derived.Type)
 	}
