@@ -55,7 +55,11 @@ type place struct {
 	t         *testing.T
 	dir       string
 	embedders map[memory.Space]*named
+	keep      time.Duration // how long previous collections are kept
+	ahead     atomic.Int64  // nanoseconds that the replicas' clock is ahead of the machine's
 }
+
+func (p *place) now() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
 
 func newPlace(t *testing.T) *place {
 	p := &place{t: t, dir: t.TempDir(), embedders: map[memory.Space]*named{}}
@@ -108,9 +112,9 @@ func (p *place) start(configured memory.Space, wrap func(Records) Records) *repl
 	r.push = projection.New(r.store, r.sw.Vectors(), projection.Settings{
 		Interval: 20 * time.Millisecond, Batch: 50, Lease: time.Minute,
 		Backoff: 10 * time.Millisecond, BackoffLimit: 50 * time.Millisecond,
-	}, time.Now, log)
+	}, p.now, log)
 	r.push.SetSpace(r.sw.Space)
-	r.maintenance = projection.NewMaintenance(r.store, r.sw.Vectors(), r.push, time.Now, log)
+	r.maintenance = projection.NewMaintenance(r.store, r.sw.Vectors(), r.push, p.now, log)
 	var records Records = r.store
 	if wrap != nil {
 		records = wrap(records)
@@ -120,10 +124,10 @@ func (p *place) start(configured memory.Space, wrap func(Records) Records) *repl
 		Open:        open,
 		CanEmbed:    func(space memory.Space) bool { return space == configured },
 		RequestWork: func(context.Context) error { r.requested.Add(1); return nil },
-		Now:         time.Now, Log: log,
+		Now:         p.now, Log: log,
 	}, Settings{
 		Interval: 10 * time.Millisecond, Lease: 200 * time.Millisecond, Slice: time.Minute, Page: 7, MaxRemaining: 20,
-		Backoff: time.Millisecond, BackoffLimit: 10 * time.Millisecond,
+		Backoff: time.Millisecond, BackoffLimit: 10 * time.Millisecond, KeepPrevious: p.keep,
 	})
 	touches := recall.NewTouches(r.store, time.Hour, log)
 	r.recall = recall.New(r.store, r.sw.Vectors(), everywhere{}, r.sw, touches, recall.Settings{

@@ -21,6 +21,7 @@ import (
 func TestWork_ChangesModelWhileServing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
+	p.keep = time.Minute
 	before := p.start(oldSpace, nil)
 	contents := contentsOf(60, "written before")
 	before.write(contents...)
@@ -41,7 +42,11 @@ func TestWork_ChangesModelWhileServing(t *testing.T) {
 	var known []string
 	group.Go(func() { // each answer has all memories that were written before the query
 		for i := 0; ; i++ {
+			changed := r.sw.Space() == newSpace
 			found, degraded, err := r.similar()
+			if changed { // no recall searches the previous collection any more
+				p.ahead.Store(int64(p.keep))
+			}
 			if err != nil || len(degraded) > 0 {
 				t.Errorf("recall %d: degraded %v, %v", i, degraded, err)
 			}
@@ -73,6 +78,7 @@ func TestWork_ChangesModelWhileServing(t *testing.T) {
 	})
 	r.settle()
 	rest()
+	p.ahead.Add(int64(time.Minute)) // pushes that the change-over refused are due again
 	t.Logf("%d memories were written in the meantime", len(written))
 	for { // embeds the last writes
 		if !r.push.SawUnembedded() {
