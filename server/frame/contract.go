@@ -2,7 +2,6 @@ package frame
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"maps"
 	"net/url"
@@ -16,7 +15,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Contract is a document of OpenAPI that describes the routes, loaded and checked.
+// Contract is a document of OpenAPI that describes the routes. That it is valid is a matter of tests.
 type Contract struct{ Doc *openapi3.T }
 
 // NewContract loads openapi.yaml.
@@ -24,9 +23,6 @@ func NewContract(document []byte) (*Contract, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(bytes.Clone(document))
 	if err != nil {
 		return nil, fmt.Errorf("reading openapi.yaml: %w", err)
-	}
-	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
-		return nil, fmt.Errorf("openapi.yaml is not a valid document: %w", err)
 	}
 	return &Contract{doc}, adapt(doc)
 }
