@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// cities are statements of one attribute, each of which replaces those said before.
+// cities are statements of one attribute: each replaces the ones that were said before.
 var cities = []string{
 	"The user lives in Porto", "The user lives in Faro", "The user lives in Braga", "The user lives in Oslo",
 }

@@ -94,7 +94,7 @@ type Service struct {
 	logs   *cache.Cache[*said]        // ends of logs, by saidKey
 
 	idle  chan struct{} // holds a value for each idle worker, while Work runs
-	taken chan taken    // turns, each of which has a reserved worker
+	taken chan taken    // turns; a worker is reserved for each
 	due   chan struct{} // signals that a turn is due
 	ended *batcher      // held turns that are to be ended; open while Work runs
 

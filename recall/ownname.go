@@ -17,8 +17,8 @@ type wording struct {
 	named []string // terms that name the user, if there are others
 }
 
-// wordingOf separates the names of the user from the other terms of a query. Every memory is about the user, so that
-// the name distinguishes none, though few memories may have it.
+// wordingOf separates the names of the user from the other terms of a query. Every memory is about the user, so
+// the name distinguishes no memory from another, though few may have it.
 func wordingOf(q Query, r searchResult) wording {
 	terms := queryTerms(q.Text)
 	w := wording{}

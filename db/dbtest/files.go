@@ -205,7 +205,7 @@ func exerciseFiles(t *testing.T, s db.Store, owner memory.Owner) {
 	}))
 }
 
-// fillFiles is fill for files: two of them, one of which has three versions.
+// fillFiles is fill for files: it adds one file with one version and one with three.
 func fillFiles(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	file := newFile(owner, "/memories/a", "one")

@@ -117,7 +117,7 @@ const (
 	length = 6 * time.Hour
 )
 
-// during returns the healthy series, of which some change for a time.
+// during returns the healthy series, with some changed for a time.
 func during(t *testing.T, changes map[string]series, lasts time.Duration) samples {
 	t.Helper()
 	for name := range changes {

@@ -71,7 +71,7 @@ func (e *embedder) accepts(ctx context.Context, use Use) bool {
 }
 
 // embedRefused embeds texts that were refused together with err, and stores the vector of texts[i] in vectors[i]. It
-// counts those that are refused in parts too.
+// counts the texts whose parts are refused as well.
 func (e *embedder) embedRefused(
 	ctx context.Context, use Use, texts []string, err error, vectors [][]float32, refused *RefusedTexts,
 ) error {

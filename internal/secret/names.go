@@ -58,7 +58,7 @@ var (
 type name struct {
 	text string
 	form *form
-	// needs has the words before the name, of which it needs one, with or without a space; nil: it needs no word.
+	// needs has words, one of which must precede the name, with or without a space; nil: no word is needed.
 	needs map[string]bool
 	// tail is what follows the name and belongs to it; nil: nothing.
 	tail *regexp.Regexp

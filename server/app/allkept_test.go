@@ -165,8 +165,7 @@ func until(t *testing.T, f func() (waiting string)) {
 }
 
 // checkTurns compares what was said in the turns of each user with what is kept and left out. It returns the turns that
-// are not processed, which it replays if the models work again, and those of which something is neither kept nor left
-// out yet.
+// are not processed, which it replays if the models work again, and the turns that still lack something that was said.
 func (d doors) checkTurns(sent map[string]int, replay bool) (waiting, lacking string) {
 	d.t.Helper()
 	type turn struct {

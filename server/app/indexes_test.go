@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// A first recall after the start need not read all documents of a user of whom many were written, although
-// no client has recalled yet.
+// If a user has many new memories, the first recall after the start need not read all their documents, although no
+// client has recalled yet.
 func TestRun_StoresTheIndexesOfUsersWhoHaveGrown(t *testing.T) {
 	cfg := devConfig(t)
 	s := start(t, cfg)

@@ -129,7 +129,7 @@ func (r *request) note(m message, text string, upTo []byte) {
 	}
 }
 
-// roleOf is the role of a message of which the proxy cannot read more: it is neither remembered nor present.
+// roleOf returns the role of a message whose rest the proxy cannot read. Such a message is not remembered.
 func roleOf(raw []byte) string {
 	var m struct {
 		Role string `json:"role"`

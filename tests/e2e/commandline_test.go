@@ -123,7 +123,7 @@ func TestCommandLine_PrintsTheTranscripts(t *testing.T) {
 	}
 }
 
-// play runs the commands of a transcript and returns it with what they print now, of which hide hides a part.
+// play runs the commands of a transcript and returns it with what they print now. hide replaces what differs in each run.
 func (sh *shell) play(transcript string, hide func(string) string) string {
 	sh.t.Helper()
 	var got strings.Builder

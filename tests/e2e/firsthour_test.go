@@ -13,7 +13,7 @@ import (
 
 // The scripts of the first hour play against the built server, and docs/first-hour.md shows what they print. The
 // Chinese page shows the parts of the Chinese user.
-func TestFirstHour_IsShownAsItComes(t *testing.T) {
+func TestFirstHour_PrintsWhatThePageShows(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	english := shownTexts(t, "../../docs/first-hour.md")

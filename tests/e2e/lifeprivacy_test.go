@@ -45,8 +45,8 @@ func (r *remembers) texts() (texts []string) {
 	return texts
 }
 
-// outdated returns the ids of the messages of which a fact was superseded and none is active, and of the insights that
-// were derived from a superseded fact.
+// outdated returns the ids of messages whose facts were superseded and are all inactive, and of insights that were
+// derived from a superseded fact.
 func outdated(all []remembered) map[any]bool {
 	messages := map[any]bool{}
 	for _, status := range []string{"superseded", "active"} {

@@ -78,8 +78,8 @@ var patient = []string{
 // never is a schedule without a tick while tests run, whatever the date on which their clock begins.
 const never = "0 0 30 6 *"
 
-// unscheduled are settings without schedules, a tick of which may come in the middle of a test: an idle
-// conversation ends, a user is reflected on. Tests of schedules have settings of their own.
+// unscheduled are settings without schedules. A tick in the middle of a test would end an idle conversation, or reflect
+// on a user. Tests of schedules have settings of their own.
 var unscheduled = []string{
 	"HIPPOCAMPUS_SCHEDULE_REFLECTION=" + never, "HIPPOCAMPUS_SCHEDULE_CONSOLIDATION=" + never,
 	"HIPPOCAMPUS_SCHEDULE_IDLE=" + never, "HIPPOCAMPUS_SCHEDULE_FACTS=" + never,

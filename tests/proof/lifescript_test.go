@@ -65,7 +65,7 @@ func (l *life) turn() {
 // conversationOf returns the id of the conversation of a day.
 func conversationOf(day int) string { return fmt.Sprintf("conversation %d", day/7) }
 
-// report reports a turn of random statements, of which the assistant repeats some.
+// report reports a turn of random statements; the assistant repeats some of them.
 func (l *life) report(mark string, more fields, statuses ...int) {
 	var facts []llmtest.Fact
 	echo := ""

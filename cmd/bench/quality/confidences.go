@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Thresholds of the printed trade-off, of which 0.15 is the default of contexts.
+// Thresholds of the printed trade-off. The default of contexts is 0.15.
 var Thresholds = []float64{0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5}
 
 // TradeOff is what minimum confidences do to the questions of one form about users of one

@@ -59,8 +59,7 @@ func Fit(files []string) (Coefficients, error) {
 	return regress(examples), nil
 }
 
-// examplesOf returns the examples of one form and size; none if there are no own or no
-// foreign questions.
+// examplesOf returns the examples of one form and size. Without own or without foreign questions it returns nil.
 func examplesOf(doubts []Doubt, language string, size int, form Form) (list []example) {
 	own := 0
 	for _, d := range doubts {

@@ -77,8 +77,8 @@ func missedBy(ctx context.Context, o Options, conversations []conversation, writ
 	return m, nil
 }
 
-// candidatesOf returns the candidates of a question, in some domains unless there are none, and the
-// domains of its route.
+// candidatesOf returns the candidates of a question, in the named domains if there are any, and the domains of its
+// route.
 func candidatesOf(ctx context.Context, client target.Client, c conversation, q question, domains []string) (
 	[]recalled, []string, error,
 ) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestRun_CountsWhatFadesAndWhatSettingsBound(t *testing.T) {
+func TestRun_CountsForgottenAndKeptMemories(t *testing.T) {
 	t.Parallel()
 	base := Options{Years: 2, Turns: 20, Topics: 100}
 	for name, c := range map[string]struct {
