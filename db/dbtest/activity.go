@@ -76,22 +76,3 @@ func wantActive(t *testing.T, s db.Store, owner memory.Owner, want db.ActiveDays
 	must(t, err)
 	wantSame(t, "active days of "+owner.UserID, got, want)
 }
-
-// UpgradeActiveDays checks which active days a store finds in what it has held before. again removes the table of
-// active days and migrates the store.
-func UpgradeActiveDays(t *testing.T, s db.Store, again func() error) {
-	must(t, s.Migrate(t.Context()))
-	said := newTurn(alice, "")
-	said.AcceptedAt = db.Midnight(day + 2).Add(-time.Microsecond)
-	accepted(t, s, said)
-	written, insight, gone := newMemory(alice, "written"), newMemory(alice, "insight"), newMemory(alice, "gone")
-	written.AgentID = ""
-	written.CreatedAt, written.LastAccessedAt = db.Midnight(day-900), db.Midnight(day-900)
-	written.UpdatedAt = db.Midnight(day + 3)
-	insight.Type, insight.UpdatedAt = memory.TypeReflection, db.Midnight(day+5)
-	insight.AccessCount, insight.LastAccessedAt = 1, db.Midnight(day+6)
-	gone.Status, gone.UpdatedAt = memory.Forgotten, db.Midnight(day+7)
-	insert(t, s, time.Time{}, written, insight, gone)
-	must(t, again())
-	wantActive(t, s, alice, db.ActiveDays{"": {day + 1, day + 3, day + 6}, "agent": {day + 1, day + 6}})
-}

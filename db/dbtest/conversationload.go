@@ -3,7 +3,6 @@ package dbtest
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"hippocampus/db"
@@ -73,56 +72,4 @@ func everyConversation(ctx context.Context, s db.Store) map[string]error {
 	errs["Summarise"] = s.Summarise(ctx, c, c)
 	_, errs["DeleteConversation"] = s.DeleteConversation(ctx, alice, "c")
 	return errs
-}
-
-// UpgradeConversations checks what the seventh migration makes of existing turns.
-// s has the schema before it; insert stores a turn in that schema.
-func UpgradeConversations(t *testing.T, s db.Store, insert func(turn memory.Turn, messages string) error) {
-	t.Helper()
-	bob := memory.Owner{AppID: "app", UserID: "bob"}
-	var turns []memory.Turn
-	for i, n := range []int{2, 1, 3} { // At decreases
-		turn := talked(alice, "c", after(i), strings.Fields(strings.Repeat("x ", n))...)
-		turn.At = after(-i)
-		turns = append(turns, turn)
-	}
-	turns = append(turns, talked(bob, "c", after(1), "hi"), newTurn(alice, ""))
-	for i := len(turns) - 1; i >= 0; i-- {
-		var parts []string
-		for _, m := range turns[i].Messages {
-			parts = append(parts, fmt.Sprintf(`{"role":"user","content":%q}`, m.Content))
-		}
-		must(t, insert(turns[i], "["+strings.Join(parts, ",")+"]"))
-	}
-	must(t, s.Migrate(t.Context()))
-	wantActive(t, s, alice, db.ActiveDays{"": {day}})
-	c := conversation(t, s, alice, "c")
-	wantSame(t, "alice's conversation", c, memory.Conversation{
-		Owner:            alice,
-		ID:               "c",
-		FirstTurnID:      turns[0].ID,
-		Turns:            3,
-		Events:           6,
-		Tokens:           c.Tokens,
-		SummarisedTokens: c.Tokens,
-		StartedAt:        after(-2),
-		LastAt:           epoch,
-		EndedAt:          after(2),
-		EndReason:        "idle", // so that no model has to read all old turns
-	})
-	if c.Tokens < 20 || c.Tokens > 60 { // six messages of some 30 bytes
-		t.Errorf("%d tokens", c.Tokens)
-	}
-	wantSame(t, "bob's conversation", conversation(t, s, bob, "c").FirstTurnID, turns[3].ID)
-	log, err := s.ConversationTurns(t.Context(), alice, "c", 2, 10)
-	must(t, err)
-	var got []string
-	for _, turn := range log {
-		got = append(got, fmt.Sprint(turn.ID, turn.FirstEvent))
-	}
-	wantSame(t, "the log after event 2", got, []string{turns[1].ID + "3", turns[2].ID + "4"})
-	wantSame(t, "the next turn", say(t, s, talked(alice, "c", after(9), "on")).FirstEvent, int64(7))
-	loose, err := s.Turn(t.Context(), "app", turns[4].ID)
-	must(t, err)
-	wantSame(t, "a turn without a conversation", loose.FirstEvent, int64(0))
 }

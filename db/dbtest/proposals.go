@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -190,24 +189,4 @@ func settleCandidate(t *testing.T, s db.Store) {
 	stolen.ID, stolen.Verdict = settled.ID, "unknown"
 	wantKind(t, settle(alice, stolen), memory.KindInvalid)
 	wantCandidates(settled, mine[1].Candidate)
-}
-
-// Upgrade checks what the second migration makes of existing candidates. s has the
-// first schema; insert stores a candidate in that schema.
-func Upgrade(t *testing.T, s db.Store, insert func(id string, turn memory.Turn, at time.Time) error) {
-	t.Helper()
-	want := map[string]string{}
-	for _, user := range []string{"alice", "bob"} {
-		turn := newTurn(memory.Owner{AppID: "app", UserID: user}, "")
-		want[user] = memory.NewID()
-		must(t, insert(want[user], turn, epoch))
-	}
-	must(t, s.Migrate(t.Context()))
-	for user, id := range want {
-		found, err := s.ListCandidates(t.Context(), db.CandidateFilter{AppID: "app", UserID: user, Limit: 10})
-		must(t, err)
-		if len(found) != 1 || found[0].ID != id || found[0].Owner.UserID != user {
-			t.Errorf("%s's candidates after the migration: %+v", user, found)
-		}
-	}
 }

@@ -16,7 +16,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-//go:embed migrations/*.sql
+//go:embed migrations
 var migrationFiles embed.FS
 
 // Migrate brings the schema, River's tables included, to this version. One

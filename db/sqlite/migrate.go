@@ -14,7 +14,7 @@ import (
 	"hippocampus/db/sqlstore"
 )
 
-//go:embed migrations/*.sql
+//go:embed migrations
 var migrationFiles embed.FS
 
 // Migrate brings the schema, River's tables included, to this version. One

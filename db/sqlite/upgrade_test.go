@@ -1,138 +1,74 @@
 package sqlite
 
 import (
+	"context"
 	"path/filepath"
+	"strings"
 	"testing"
-	"time"
 
-	"github.com/riverqueue/river/rivermigrate"
-
-	"hippocampus/db/dbtest"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
-// The database holds candidates of the first schema.
-func TestMigrate_KeepsCandidates(t *testing.T) {
+// The tables at the version of the schema have been made by several migrations, which the database lists.
+func TestMigrate_LeavesTheSchemasVersionAsItIs(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	migrations, err := s.migrations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrations.Tables.UpTo(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrations.Jobs.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
-		t.Fatal(err)
-	}
-	dbtest.Upgrade(t, s, func(id string, turn memory.Turn, at time.Time) error {
-		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO turns
-			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at,
-			queued_at, due_at)
-			VALUES (?1, ?2, ?3, '', '', '[]', ?4, '', 'accepted', 0, '', ?4, ?4, ?4)`,
-			turn.ID, turn.AppID, turn.UserID, moment(at))
-		if err != nil {
-			return err
+	s := atVersion(t, sqlstore.Schema)
+	ctx := t.Context()
+	for _, statement := range []string{
+		`CREATE TABLE turns (id TEXT)`, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, 1), (51, 1)`,
+	} {
+		if _, err := s.writer.ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
 		}
-		_, err = s.writer.ExecContext(t.Context(), `INSERT INTO candidates
-			(id, app_id, turn_id, content, importance, domain, type, verdict, reason, scorer, created_at)
-			VALUES (?, ?, ?, 'likes tea', 0.5, 'general_chat', 'fact', 'below_threshold', '', 'rules', ?)`,
-			id, turn.AppID, turn.ID, moment(at))
-		return err
-	})
+	}
+	if err := s.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var tables string
+	if err := s.reader.QueryRowContext(ctx, `SELECT group_concat(name) FROM sqlite_schema WHERE type = 'table' AND
+		name NOT LIKE 'river%' AND name NOT LIKE 'sqlite%'`).Scan(&tables); err != nil {
+		t.Fatal(err)
+	}
+	if tables != "goose_db_version,turns" {
+		t.Errorf("the tables are %s", tables)
+	}
 }
 
-// The database holds keys from before there were operators.
-func TestMigrate_MakesTheFirstKeyAnOperators(t *testing.T) {
+func TestMigrate_RefusesBuildsBeforeTheFirstRelease(t *testing.T) {
 	t.Parallel()
+	for _, version := range []int64{1, sqlstore.Schema - 1} {
+		s := atVersion(t, version)
+		for range 2 {
+			err := s.Migrate(t.Context())
+			if !memory.IsKind(err, memory.KindConflict) || !strings.Contains(err.Error(), "before the first release") {
+				t.Errorf("version %d: got %v, want a refusal that names the reason", version, err)
+			}
+		}
+	}
+}
+
+// atVersion returns a store on a database without tables, which notes that it has a version.
+func atVersion(t *testing.T, version int64) *Store {
+	t.Helper()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	migrations, err := s.migrations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrations.Tables.UpTo(t.Context(), 26); err != nil {
-		t.Fatal(err)
-	}
-	dbtest.UpgradeKeys(t, s, func(k memory.Key) error {
-		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO api_keys (id, hash, name, app_id, role, created_at)
-			VALUES ($1, $2, $3, $4, $5, $6)`, k.ID, k.Hash, k.Name, k.AppID, k.Role, moment(k.CreatedAt))
-		return err
-	})
-}
-
-// The database holds turns from before there were conversations.
-func TestMigrate_NumbersEvents(t *testing.T) {
-	t.Parallel()
-	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	migrations, err := s.migrations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrations.Tables.UpTo(t.Context(), 6); err != nil {
-		t.Fatal(err)
-	}
-	dbtest.UpgradeConversations(t, s, func(turn memory.Turn, messages string) error {
-		_, err := s.writer.ExecContext(t.Context(), `INSERT INTO turns
-			(id, app_id, user_id, agent_id, conversation_id, messages, said_at, hash, status, attempts, last_error, accepted_at,
-			queued_at, due_at)
-			VALUES (?1, ?2, ?3, '', ?4, ?5, ?6, '', 'accepted', 0, '', ?7, ?7, ?7)`,
-			turn.ID, turn.AppID, turn.UserID, turn.ConversationID, messages, moment(turn.At), moment(turn.AcceptedAt))
-		return err
-	})
-}
-
-// The database holds turns and memories from before active days were noted.
-func TestMigrate_FindsActiveDays(t *testing.T) {
-	t.Parallel()
-	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	dbtest.UpgradeActiveDays(t, s, func() error {
+	note := func(ctx context.Context) error {
 		migrations, err := s.migrations()
 		if err != nil {
 			return err
 		}
-		if _, err := migrations.Tables.DownTo(t.Context(), 44); err != nil {
+		if _, err := migrations.Tables.GetDBVersion(ctx); err != nil { // makes the table of versions
 			return err
 		}
-		return s.Migrate(t.Context())
-	})
-}
-
-// The database holds lexemes from before letters were folded.
-func TestMigrate_RecomputesLexemes(t *testing.T) {
-	t.Parallel()
-	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
-	if err != nil {
+		_, err = s.writer.ExecContext(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)`, version)
+		return err
+	}
+	if err := note(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
-	dbtest.UpgradeLexemes(t, s, func(lexemes string) error {
-		migrations, err := s.migrations()
-		if err != nil {
-			return err
-		}
-		if _, err := migrations.Tables.DownTo(t.Context(), 48); err != nil {
-			return err
-		}
-		if _, err := s.writer.ExecContext(t.Context(), `UPDATE agent_memories SET lexemes = ?`, lexemes); err != nil {
-			return err
-		}
-		_, err = s.writer.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id >= 48`)
-		return err
-	})
+	return s
 }

@@ -14,6 +14,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// Schema is the version of a new database. The files of migrations/00052_schema make it.
+const Schema = 52
+
 // Versions are the schema versions of this program's tables and of River's.
 type Versions struct{ Tables, Jobs int64 }
 
@@ -26,7 +29,8 @@ type Migrations[DriverTx any] struct {
 }
 
 // NewMigrations reads the folder "migrations" of files, which are run on a
-// database of the dialect, and River's own migrations.
+// database of the dialect, and River's own migrations. The folder has the schema of
+// a new database in the folder 00052_schema, and each later change in a file of its own.
 func NewMigrations[DriverTx any](
 	dialect goose.Dialect, database *sql.DB, files fs.FS, driver riverdriver.Driver[DriverTx], log *slog.Logger,
 ) (m Migrations[DriverTx], err error) {
@@ -36,7 +40,9 @@ func NewMigrations[DriverTx any](
 	}
 	m.tables, m.log = database, log
 	m.Tables, err = goose.NewProvider(dialect, database, folder, goose.WithDisableGlobalRegistry(true),
-		goose.WithGoMigrations(relexed(48)))
+		goose.WithGoMigrations(goose.NewGoMigration(Schema, &goose.GoFunc{
+			RunTx: func(ctx context.Context, tx *sql.Tx) error { return makeTables(ctx, tx, folder) },
+		}, nil)))
 	if err != nil {
 		return m, fmt.Errorf("read the migrations: %w", err)
 	}
@@ -68,10 +74,28 @@ func (m Migrations[DriverTx]) Up(ctx context.Context, fault func(err error, doin
 		return fault(err, "migrate its tables")
 	}
 	for _, migration := range done {
-		m.log.InfoContext(ctx, "migrated", "to", migration.Source.Path, "took", migration.Duration)
+		m.log.InfoContext(ctx, "migrated", "to", migration.Source.Version, "took", migration.Duration)
 	}
 	_, err = m.Jobs.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return fault(err, "migrate the job queue")
+}
+
+// makeTables makes the tables of a new database. A file is one statement for the driver, which sends it at once.
+func makeTables(ctx context.Context, tx *sql.Tx, folder fs.FS) error {
+	names, err := fs.Glob(folder, fmt.Sprintf("%05d_schema/*.sql", Schema))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		statements, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, string(statements)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // refuseUnsupported refuses tables that no migration of this program has made.
@@ -81,6 +105,12 @@ func (m Migrations[DriverTx]) refuseUnsupported(
 	version, err := m.Tables.GetDBVersion(ctx)
 	if err != nil {
 		return fault(err, "tell its version")
+	}
+	if version > 0 && version < Schema {
+		return memory.Errorf(memory.KindConflict,
+			"the database was made by a build before the first release (tables %d), and it cannot be migrated: write its "+
+				"memories to a file with `hippocampus export` of that build, start this one on an empty database or schema, "+
+				"and read them there with `hippocampus import`", version)
 	}
 	for _, table := range []string{"turns", "agent_memories"} {
 		var n int
