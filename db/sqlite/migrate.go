@@ -29,15 +29,26 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := migrations.Up(ctx, fault); err != nil {
+	if err := s.withoutSync(ctx, func() error { return migrations.Up(ctx, fault) }); err != nil {
 		return err
 	}
-	for _, index := range jobIndexes {
-		if _, err := s.writer.ExecContext(ctx, index); err != nil {
-			return fault(err, "index the jobs")
-		}
+	if _, err := s.writer.ExecContext(ctx, jobIndexes); err != nil {
+		return fault(err, "index the jobs")
 	}
 	return s.Ping(ctx)
+}
+
+// withoutSync runs f, whose commits do not wait for the disk. A power cut can undo the last ones, so that the next start
+// makes them again. The next commit afterwards makes them durable.
+func (s *Store) withoutSync(ctx context.Context, f func() error) (err error) {
+	if _, err := s.writer.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
+		return fault(err, "prepare to migrate")
+	}
+	defer func() {
+		_, again := s.writer.ExecContext(context.WithoutCancel(ctx), `PRAGMA synchronous = FULL`)
+		err = cmp.Or(err, fault(again, "wait for the disk again"))
+	}()
+	return f()
 }
 
 func (s *Store) Ping(ctx context.Context) error {
@@ -50,9 +61,8 @@ func (s *Store) migrations() (sqlstore.Migrations[*sql.Tx], error) {
 
 // jobIndexes find the jobs about a turn or an owner. They are created after River's
 // migrations, which may drop them.
-var jobIndexes = []string{
-	`CREATE INDEX IF NOT EXISTS river_job_of_turn ON river_job (` + sqlstore.JobTurn + `) WHERE ` + sqlstore.JobTurn +
-		` IS NOT NULL`,
-	`CREATE INDEX IF NOT EXISTS river_job_of_user ON river_job (` + sqlstore.JobUser + `, ` + sqlstore.JobApp +
-		`) WHERE ` + sqlstore.JobUser + ` IS NOT NULL`,
-}
+const jobIndexes = `
+	CREATE INDEX IF NOT EXISTS river_job_of_turn ON river_job (` + sqlstore.JobTurn + `)
+		WHERE ` + sqlstore.JobTurn + ` IS NOT NULL;
+	CREATE INDEX IF NOT EXISTS river_job_of_user ON river_job (` + sqlstore.JobUser + `, ` + sqlstore.JobApp + `)
+		WHERE ` + sqlstore.JobUser + ` IS NOT NULL`
