@@ -10,14 +10,13 @@ import (
 
 	"hippocampus/db/postgres/partition"
 	"hippocampus/db/postgres/postgrestest"
-	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
-// The tables of a new database's first version are partitioned, and then altered by the migrations since.
+// The tables of the schema are partitioned, and then altered by the migrations since.
 func TestMigrate_AltersPartitionedTables(t *testing.T) {
 	t.Parallel()
-	earlier := upTo(t, sqlstore.Schema)
+	earlier := upToSchema(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	err := earlier.alone(ctx, func(conn *pgx.Conn) error {
@@ -42,20 +41,6 @@ func TestMigrate_AltersPartitionedTables(t *testing.T) {
 	if diff := cmp.Diff(catalog(t, present), catalog(t, earlier)); diff != "" {
 		t.Errorf("tables that were partitioned before they were migrated (-want +got):\n%s", diff)
 	}
-}
-
-// upTo returns a store whose tables have a version, and which has no tables of jobs.
-func upTo(t *testing.T, version int64) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), Options{URL: postgrestest.URL(t)})
-	must(t, err)
-	t.Cleanup(func() { s.Close() })
-	migrations, done, err := s.migrations(s.pool)
-	must(t, err)
-	defer done()
-	_, err = migrations.Tables.UpTo(t.Context(), version)
-	must(t, err)
-	return s
 }
 
 func TestPartition_CanBeCancelled(t *testing.T) {

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,65 +9,51 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The tables at the version of the schema have been made by several migrations, which the database lists.
-func TestMigrate_LeavesTheSchemasVersionAsItIs(t *testing.T) {
+// Several migrations have made the tables, and the database lists each.
+func TestMigrate_ContinuesFromTheVersionOfTheSchema(t *testing.T) {
 	t.Parallel()
-	s := atVersion(t, sqlstore.Schema)
-	ctx := t.Context()
-	for _, statement := range []string{
-		`CREATE TABLE turns (id TEXT)`, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, 1), (51, 1)`,
-	} {
-		if _, err := s.writer.ExecContext(ctx, statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
-	var tables string
-	if err := s.reader.QueryRowContext(ctx, `SELECT group_concat(name) FROM sqlite_schema WHERE type = 'table' AND
-		name NOT LIKE 'river%' AND name NOT LIKE 'sqlite%'`).Scan(&tables); err != nil {
-		t.Fatal(err)
-	}
-	if tables != "goose_db_version,turns" {
-		t.Errorf("the tables are %s", tables)
+	s := ofVersions(t, 1, sqlstore.Schema-1, sqlstore.Schema)
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
-func TestMigrate_RefusesBuildsBeforeTheFirstRelease(t *testing.T) {
+func TestMigrate_RefusesTablesOfEarlierVersions(t *testing.T) {
 	t.Parallel()
-	for _, version := range []int64{1, sqlstore.Schema - 1} {
-		s := atVersion(t, version)
+	for _, versions := range [][]int64{{1}, {1, sqlstore.Schema - 1}} {
+		s := ofVersions(t, versions...)
 		for range 2 {
 			err := s.Migrate(t.Context())
-			if !memory.IsKind(err, memory.KindConflict) || !strings.Contains(err.Error(), "before the first release") {
-				t.Errorf("version %d: got %v, want a refusal that names the reason", version, err)
+			if !memory.IsKind(err, memory.KindConflict) || !strings.Contains(err.Error(), "`hippocampus import`") {
+				t.Errorf("versions %d: got %v, want a refusal that says what to do", versions, err)
 			}
 		}
 	}
 }
 
-// atVersion returns a store on a database without tables, which notes that it has a version.
-func atVersion(t *testing.T, version int64) *Store {
+// ofVersions returns a store with the tables of the schema that lists the versions as the migrations that made them.
+func ofVersions(t *testing.T, versions ...int64) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	note := func(ctx context.Context) error {
-		migrations, err := s.migrations()
-		if err != nil {
-			return err
-		}
-		if _, err := migrations.Tables.GetDBVersion(ctx); err != nil { // makes the table of versions
-			return err
-		}
-		_, err = s.writer.ExecContext(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)`, version)
-		return err
-	}
-	if err := note(t.Context()); err != nil {
+	migrations, err := s.migrations()
+	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := migrations.Tables.UpTo(t.Context(), sqlstore.Schema); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.writer.ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id > 0`); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range versions {
+		if _, err := s.writer.ExecContext(t.Context(),
+			`INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)`, version); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }

@@ -80,7 +80,7 @@ func (m Migrations[DriverTx]) Up(ctx context.Context, fault func(err error, doin
 	return fault(err, "migrate the job queue")
 }
 
-// makeTables makes the tables of a new database. A file is one statement for the driver, which sends it at once.
+// makeTables makes the tables of a new database. The statements of a file are sent at once.
 func makeTables(ctx context.Context, tx *sql.Tx, folder fs.FS) error {
 	names, err := fs.Glob(folder, fmt.Sprintf("%05d_schema/*.sql", Schema))
 	if err != nil {
@@ -98,7 +98,7 @@ func makeTables(ctx context.Context, tx *sql.Tx, folder fs.FS) error {
 	return nil
 }
 
-// refuseUnsupported refuses tables that no migration of this program has made.
+// refuseUnsupported refuses tables that the migrations of this program do not continue.
 func (m Migrations[DriverTx]) refuseUnsupported(
 	ctx context.Context, fault func(err error, doing string) error,
 ) error {
@@ -108,9 +108,9 @@ func (m Migrations[DriverTx]) refuseUnsupported(
 	}
 	if version > 0 && version < Schema {
 		return memory.Errorf(memory.KindConflict,
-			"the database was made by a build before the first release (tables %d), and it cannot be migrated: write its "+
-				"memories to a file with `hippocampus export` of that build, start this one on an empty database or schema, "+
-				"and read them there with `hippocampus import`", version)
+			"the database has tables of version %d, and only those of version %d or later are migrated: write its memories to a "+
+				"file with `hippocampus export` of the build that made it, start this one on an empty database or schema, and "+
+				"read the file there with `hippocampus import`", version, Schema)
 	}
 	for _, table := range []string{"turns", "agent_memories"} {
 		var n int
