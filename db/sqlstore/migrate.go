@@ -108,9 +108,9 @@ func (m Migrations[DriverTx]) refuseUnsupported(
 	}
 	if version > 0 && version < Schema {
 		return memory.Errorf(memory.KindConflict,
-			"the database has tables of version %d, and only those of version %d or later are migrated: write its memories to a "+
-				"file with `hippocampus export` of the build that made it, start this one on an empty database or schema, and "+
-				"read the file there with `hippocampus import`", version, Schema)
+			"the database has tables of version %d, and only those of version %d or later are migrated: write its memories "+
+				"to a file with `hippocampus export` of the build that made it, start this one on an empty database or "+
+				"schema, and read the file there with `hippocampus import`", version, Schema)
 	}
 	for _, table := range []string{"turns", "agent_memories"} {
 		var n int
