@@ -46,9 +46,11 @@ func (s *Store) Migrate(ctx context.Context) error {
 	if err != nil {
 		return fault(err, "look whether the tables are being partitioned")
 	}
-	if err := s.Ping(ctx); under && err != nil {
-		return memory.Errorf(memory.KindConflict, "the tables cannot be altered while they are being partitioned: "+
-			"finish with `hippocampus partition`, or give it up with `hippocampus partition --cancel`: %w", err)
+	if under {
+		if err := s.Ping(ctx); err != nil {
+			return memory.Errorf(memory.KindConflict, "the tables cannot be altered while they are being partitioned: "+
+				"finish with `hippocampus partition`, or give it up with `hippocampus partition --cancel`: %w", err)
+		}
 	}
 	if err := migrations.Up(ctx, fault); err != nil {
 		return err
