@@ -29,6 +29,7 @@ type Store interface {
 	Copies
 	Serving
 	Calibrations
+	RefusedFields
 	Exchange
 	Conversations
 	Consolidations

@@ -57,6 +57,15 @@ type Calibrations interface {
 	KeepCalibration(ctx context.Context, space memory.Space, c memory.Calibration) (memory.Calibration, error)
 }
 
+// RefusedFields keeps which fields of a chat request models refuse, so that every replica leaves them out, also after
+// a restart.
+type RefusedFields interface {
+	// RefusedFields lists what the models of an endpoint refuse, by model and field.
+	RefusedFields(ctx context.Context, endpoint string) ([]memory.RefusedField, error)
+	// KeepRefusedField stores a field unless it is stored.
+	KeepRefusedField(ctx context.Context, f memory.RefusedField) error
+}
+
 // ServingState is which space serves, and which will.
 type ServingState struct {
 	Serving   memory.Space

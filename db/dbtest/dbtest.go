@@ -117,6 +117,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"changing models":         changingModels,
 		"words only":              wordsOnly,
 		"calibrations":            calibrations,
+		"refused fields":          refusedFields,
 		"hold re-embedding":       holdReembedding,
 		"leases of a clock ahead": leasesOfAClockAhead,
 		"announcements":           announcements,

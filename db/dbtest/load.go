@@ -85,6 +85,9 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.UserHoldings(ctx, owner)
 	must(t, err)
+	must(t, s.KeepRefusedField(ctx, memory.RefusedField{Endpoint: "https://7", Model: "m", Field: "max_tokens"}))
+	_, err = s.RefusedFields(ctx, "https://7")
+	must(t, err)
 	turns, err := s.ListTurns(ctx, db.TurnFilter{
 		AppID:  owner.AppID,
 		UserID: owner.UserID,

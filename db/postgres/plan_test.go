@@ -82,7 +82,7 @@ func explain(t *testing.T, s *Store, of statement) string {
 const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
-	`memory_file_versions|recalls|indexes|active_days|user_zones|message_ids|river_job)`
+	`memory_file_versions|recalls|indexes|active_days|user_zones|message_ids|refused_fields|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -109,6 +109,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`INSERT INTO user_zones SELECT 'app', 'other' || i, '', '+08:00' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO message_ids SELECT 'app', 'other' || i % 50, 'c', 'm' || i, gen_random_uuid()
 		FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO refused_fields SELECT 'https://' || i, 'm', 'temperature' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO api_keys (id, hash, name, app_id, role, created_at)
 		SELECT gen_random_uuid(), i, '', 'app' || i % 500, 'read', now() FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO river_job (kind, max_attempts, args) SELECT 'many', 3, jsonb_build_object('turn_id', i)
@@ -116,7 +117,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events,
 		memory_relations, announcements, user_states, api_keys, facts, instructions, instruction_versions, skills,
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
-		message_ids, river_job`,
+		message_ids, refused_fields, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

@@ -61,6 +61,12 @@ func (c *chat) Answer(ctx context.Context, p Prompt) (string, error) {
 // complete sends one request. If the endpoint refuses a field that may be left out, it sends the request without
 // that field at once, and so does every later request to the model.
 func (c *chat) complete(ctx context.Context, p Prompt) (chatResponse, error) {
+	options := c.client.options
+	defer func() {
+		if err := options.RefusedFields.keep(ctx); err != nil {
+			options.Logger.Warn("which fields a model refuses is not stored", zap.Error(err))
+		}
+	}()
 	for {
 		request := c.request(p)
 		var response chatResponse
@@ -73,10 +79,15 @@ func (c *chat) complete(ctx context.Context, p Prompt) (chatResponse, error) {
 		if field == "" {
 			return response, err
 		}
-		if c.client.options.RefusedFields.add(c.client.options.BaseURL, c.model, field) {
-			c.client.options.Logger.Info("the model refuses a field, which is left out of all further requests",
-				zap.String("endpoint", endpointName(c.client.options.BaseURL)), zap.String("model", c.model),
-				zap.String("field", string(field)), zap.String("reason", c.client.redact(f.reason)))
+		refused := memory.RefusedField{Endpoint: endpointName(options.BaseURL), Model: c.model, Field: string(field)}
+		if !options.RefusedFields.add(refused) {
+			continue
+		}
+		options.Logger.Info("the model refuses a field, which is left out of all further requests",
+			zap.String("endpoint", refused.Endpoint), zap.String("model", refused.Model),
+			zap.String("field", refused.Field), zap.String("reason", c.client.redact(f.reason)))
+		if err := options.RefusedFields.Load(ctx, options.BaseURL); err != nil { // what other processes have found
+			options.Logger.Warn("which fields models refuse cannot be read", zap.Error(err))
 		}
 	}
 }

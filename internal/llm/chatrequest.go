@@ -39,7 +39,7 @@ func (c *chat) request(p Prompt) chatRequest {
 		answer, correction := p.Refused.messages(p)
 		r.Messages = append(r.Messages, chatMessage{"assistant", answer}, chatMessage{"user", correction})
 	}
-	refused := c.client.options.RefusedFields.of(c.client.options.BaseURL, c.model)
+	refused := c.client.options.RefusedFields.of(endpointName(c.client.options.BaseURL), c.model)
 	if !refused[temperature] {
 		r.Temperature = new(int)
 	}

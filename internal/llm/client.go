@@ -58,7 +58,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.BreakerFailures, 5)
 	setDefault(&o.BreakerDelay, 15*time.Second)
 	if o.RefusedFields == nil {
-		o.RefusedFields = NewRefusedFields()
+		o.RefusedFields = NewRefusedFields(nil)
 	}
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()

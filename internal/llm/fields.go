@@ -1,8 +1,11 @@
 package llm
 
 import (
-	"maps"
+	"context"
 	"sync"
+	"time"
+
+	"hippocampus/internal/memory"
 )
 
 // field is a part of a chat request that a model may refuse, and without which the request means the same.
@@ -16,42 +19,99 @@ const (
 	formatObject        field = "response_format json_object"
 )
 
+// FieldStore stores which fields models refuse, for other processes and later starts.
+type FieldStore interface {
+	// RefusedFields lists what the models of an endpoint refuse.
+	RefusedFields(ctx context.Context, endpoint string) ([]memory.RefusedField, error)
+	// KeepRefusedField stores a field unless it is stored.
+	KeepRefusedField(ctx context.Context, f memory.RefusedField) error
+}
+
 // RefusedFields remembers which fields of a chat request each model of each endpoint refuses:
 //
 //	request -> 400 that names a field that may be left out -> the same request without it, and all further ones
 //
 // The zero value is not usable; it is safe for concurrent use.
 type RefusedFields struct {
-	mu     sync.Mutex
-	models map[servedModel]map[field]bool
+	store FieldStore // nil: this process alone remembers
+
+	mu      sync.Mutex
+	known   map[memory.RefusedField]bool
+	waiting []memory.RefusedField // known and not stored yet
 }
 
-// servedModel is a model at an endpoint.
-type servedModel struct{ baseURL, model string }
+// NewRefusedFields returns the fields of models that have refused nothing yet. store may be nil.
+func NewRefusedFields(store FieldStore) *RefusedFields {
+	return &RefusedFields{store: store, known: map[memory.RefusedField]bool{}}
+}
 
-// NewRefusedFields returns the fields of models that have refused nothing.
-func NewRefusedFields() *RefusedFields {
-	return &RefusedFields{models: map[servedModel]map[field]bool{}}
+// Load reads what the store has of the endpoint with a base URL.
+func (r *RefusedFields) Load(ctx context.Context, baseURL string) error {
+	if r.store == nil {
+		return nil
+	}
+	stored, err := r.store.RefusedFields(ctx, endpointName(baseURL))
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range stored {
+		r.known[f] = true
+	}
+	return nil
 }
 
 // of returns the fields that a model refuses.
-func (r *RefusedFields) of(baseURL, model string) map[field]bool {
+func (r *RefusedFields) of(endpoint, model string) map[field]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.models[servedModel{baseURL, model}])
+	refused := map[field]bool{}
+	for f := range r.known {
+		if f.Endpoint == endpoint && f.Model == model {
+			refused[field(f.Field)] = true
+		}
+	}
+	return refused
 }
 
 // add remembers a field and reports whether it was not known.
-func (r *RefusedFields) add(baseURL, model string, refused field) bool {
+func (r *RefusedFields) add(f memory.RefusedField) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	served := servedModel{baseURL, model}
-	if r.models[served] == nil {
-		r.models[served] = map[field]bool{}
+	if r.known[f] {
+		return false
 	}
-	known := r.models[served][refused]
-	r.models[served][refused] = true
-	return !known
+	r.known[f] = true
+	if r.store != nil {
+		r.waiting = append(r.waiting, f)
+	}
+	return true
+}
+
+// storeTime bounds how long an answer waits until a field is stored.
+const storeTime = time.Second
+
+// keep stores the fields that wait to be stored. Those that the store does not take wait for the next call.
+func (r *RefusedFields) keep(ctx context.Context) error {
+	r.mu.Lock()
+	waiting := r.waiting
+	r.waiting = nil
+	r.mu.Unlock()
+	if len(waiting) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	for i, f := range waiting {
+		if err := r.store.KeepRefusedField(ctx, f); err != nil {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.waiting = append(r.waiting, waiting[i:]...)
+			return err
+		}
+	}
+	return nil
 }
 
 // optionalFields returns the fields of a request that may be left out, with the names that endpoints use for them.

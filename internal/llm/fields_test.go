@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -112,7 +113,7 @@ func TestAnswer_LeavesOutRefusedFields(t *testing.T) {
 					}
 					return llmtest.Text("{}")
 				})
-				shared := llm.NewRefusedFields()
+				shared := llm.NewRefusedFields(nil)
 				for _, schema := range []json.RawMessage{json.RawMessage(`{"type":"object"}`), nil, json.RawMessage(`{}`)} {
 					chat := dial(t, server.URL(), func(o *llm.Options) { o.RefusedFields, o.Retries = shared, -1 }).Chat("m")
 					p := llm.Prompt{Name: "box", System: "s", User: "Is the temperature unknown?", MaxTokens: 100, Schema: schema}
@@ -237,5 +238,83 @@ func TestAnswer_EndsWhenNoFieldIsLeft(t *testing.T) {
 	}
 	if server.Chats() != 7 {
 		t.Errorf("%d calls", server.Chats())
+	}
+}
+
+// fieldStore is a store that fails while down is set.
+type fieldStore struct {
+	kept []memory.RefusedField
+	down bool
+}
+
+func (s *fieldStore) RefusedFields(context.Context, string) ([]memory.RefusedField, error) {
+	if s.down {
+		return nil, memory.Errorf(memory.KindUnavailable, "down")
+	}
+	return slices.Clone(s.kept), nil
+}
+
+func (s *fieldStore) KeepRefusedField(_ context.Context, f memory.RefusedField) error {
+	if s.down {
+		return memory.Errorf(memory.KindUnavailable, "down")
+	}
+	if !slices.Contains(s.kept, f) {
+		s.kept = append(s.kept, f)
+	}
+	return nil
+}
+
+// Each field costs one request in all, whichever process meets it. A store that fails costs no answer, and has the
+// field after the next one.
+func TestRefusedFields_OutliveTheProcess(t *testing.T) {
+	t.Parallel()
+	server := llmtest.New(t)
+	var lost []string
+	server.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
+		for _, field := range []string{"max_tokens", "temperature"} {
+			if strings.Contains(r.Body, `"`+field+`"`) {
+				lost = append(lost, field)
+				return llmtest.Raw(refusals["OpenAI"][field]).As(http.StatusBadRequest)
+			}
+		}
+		return llmtest.Text("{}")
+	})
+	store := &fieldStore{}
+	ask := func(fields *llm.RefusedFields) {
+		t.Helper()
+		chat := dial(t, server.URL(), func(o *llm.Options) { o.RefusedFields = fields }).Chat("m")
+		if _, err := chat.Answer(t.Context(), llm.Prompt{Name: "box", MaxTokens: 7}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	started := func() *llm.RefusedFields {
+		fields := llm.NewRefusedFields(store)
+		if err := fields.Load(t.Context(), server.URL()); err != nil {
+			t.Fatal(err)
+		}
+		return fields
+	}
+	first, beside := started(), started()
+	store.down = true
+	ask(first)
+	if len(store.kept) != 0 || len(lost) != 2 {
+		t.Fatalf("while the store fails: %v kept, %v lost", store.kept, lost)
+	}
+	store.down = false
+	ask(first)
+	if len(store.kept) != 2 {
+		t.Fatalf("kept %v", store.kept)
+	}
+	ask(beside) // loses one request, and then reads both fields
+	ask(started())
+	if len(lost) != 3 {
+		t.Errorf("lost %v", lost)
+	}
+	want := []memory.RefusedField{
+		{Endpoint: server.URL(), Model: "m", Field: "max_tokens"},
+		{Endpoint: server.URL(), Model: "m", Field: "temperature"},
+	}
+	if !slices.Equal(store.kept, want) {
+		t.Errorf("kept %v", store.kept)
 	}
 }

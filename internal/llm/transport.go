@@ -200,5 +200,5 @@ func endpointName(base string) string {
 	if err != nil || u.Host == "" {
 		return "a base URL that is not a URL"
 	}
-	return u.Scheme + "://" + u.Host + u.Path
+	return u.Scheme + "://" + u.Host + strings.TrimRight(u.Path, "/")
 }

@@ -49,23 +49,28 @@ func openModels(ctx context.Context, b base, record *database) (*models, error) 
 	} else if err != nil {
 		return nil, err
 	}
-	m.openChat(b)
+	if err := m.openChat(ctx, b, record); err != nil {
+		return nil, err
+	}
 	m.openReranker(b)
 	_ = b.waitFor("the models", func() error { m.probe(ctx); return nil })
 	return m, nil
 }
 
 // openChat opens the models of a chat key, or the rules that need no key.
-func (m *models) openChat(b base) {
+func (m *models) openChat(ctx context.Context, b base, record *database) error {
 	if b.cfg.Chat.APIKey == "" {
 		const hint = "rules (weaker than a model: set DEEPSEEK_API_KEY for one)"
 		m.scorer, m.scorerName = scorer.NewRules(), hint
 		m.routerName = hint
-		return
+		return nil
 	}
 	// Each use has its own breaker, so that timeouts of one whose deadline is short
 	// do not stop another.
-	refused := llm.NewRefusedFields()
+	refused := llm.NewRefusedFields(record)
+	if err := refused.Load(ctx, b.cfg.Chat.BaseURL); err != nil {
+		return err
+	}
 	newClient := func(health *llm.Health) *llm.Client {
 		options := chatOptions(b)
 		options.RefusedFields = refused
@@ -90,6 +95,7 @@ func (m *models) openChat(b base) {
 	m.router = router.NewLLM(newPart("router").Chat(m.routerName))
 	m.judge = judge.NewLLM(newClient(nil).Chat(m.scorerName))
 	m.condenser = newClient(nil).Chat(m.scorerName)
+	return nil
 }
 
 func (m *models) openReranker(b base) {

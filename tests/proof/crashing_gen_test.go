@@ -762,6 +762,12 @@ func (store *crashingStore) KeepCalibration(
 	})
 }
 
+func (store *crashingStore) KeepRefusedField(ctx context.Context, f memory.RefusedField) error {
+	return act(store.fuse, "KeepRefusedField", func() error {
+		return store.real.KeepRefusedField(ctx, f)
+	})
+}
+
 func (store *crashingStore) Key(ctx context.Context, id string) (memory.Key, error) {
 	return get(store.fuse, "Key", func() (memory.Key, error) {
 		return store.real.Key(ctx, id)
@@ -1037,6 +1043,15 @@ func (store *crashingStore) Reembed(
 ) error {
 	return act(store.fuse, "Reembed", func() error {
 		return store.real.Reembed(ctx, space, embeddings)
+	})
+}
+
+func (store *crashingStore) RefusedFields(
+	ctx context.Context,
+	endpoint string,
+) ([]memory.RefusedField, error) {
+	return get(store.fuse, "RefusedFields", func() ([]memory.RefusedField, error) {
+		return store.real.RefusedFields(ctx, endpoint)
 	})
 }
 
