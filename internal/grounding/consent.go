@@ -16,12 +16,15 @@ var (
 	open = regexp.MustCompile(`(?i)\b(?:who|what|which|where|when|why|how|or)\b|什么|谁|哪|还是|怎么|多少|几`)
 )
 
+// offer matches questions whose answer is about what the assistant does.
+var offer = regexp.MustCompile(`(?i)\b(?:shall|should|can|could|may) I\b|\bwant me to\b|要不要我|需要我|要我`)
+
 // takenSentences are those at the end of what the assistant says to which a reply consents.
 const takenSentences = 4
 
 // taken returns the part of the assistant's words that a reply makes the user's own, and what a "yes" or "no" makes of
 // a question in it.
-func taken(said, reply string, unclear phrases) (agreed string, answered []clause) {
+func taken(said, reply string, as reading) (agreed string, answered []clause) {
 	sentences := text.Sentences(said)
 	sentences = sentences[max(0, len(sentences)-takenSentences):]
 	end := strings.Join(sentences, "")
@@ -31,9 +34,9 @@ func taken(said, reply string, unclear phrases) (agreed string, answered []claus
 		if !asked {
 			return "", nil
 		}
-		return end, answeredBy(sentences, true, unclear)
+		return end, answeredBy(sentences, true, as)
 	case consents(reply):
-		return end, answeredBy(sentences, false, unclear)
+		return end, answeredBy(sentences, false, as)
 	case strings.ContainsAny(reply, "?？") || turnsDown(reply):
 		return "", nil
 	case asked || takesUp(reply):
@@ -43,12 +46,12 @@ func taken(said, reply string, unclear phrases) (agreed string, answered []claus
 }
 
 // answeredBy returns the clauses of the questions among sentences as the answer affirms or denies them.
-func answeredBy(sentences []string, denied bool, unclear phrases) (clauses []clause) {
+func answeredBy(sentences []string, denied bool, as reading) (clauses []clause) {
 	for _, sentence := range sentences {
-		if !strings.ContainsAny(sentence, "?？") || open.MatchString(sentence) {
+		if !strings.ContainsAny(sentence, "?？") || open.MatchString(sentence) || offer.MatchString(sentence) {
 			continue
 		}
-		for _, c := range clausesOf(strings.TrimRight(sentence, "?？ 吗呢\n"), unclear) {
+		for _, c := range clausesOf(strings.TrimRight(sentence, "?？ 吗呢\n"), as) {
 			if !c.denied {
 				c.denied = denied
 				clauses = append(clauses, c)
@@ -66,7 +69,11 @@ func refuses(reply string) bool {
 		case "no", "nope", "nah", "never", "neither", "none", "wrong":
 			return true
 		}
-		return len(tokens) > 1 && tokens[0] == "not" && tokens[1] == "really"
+		return len(tokens) > 1 && tokens[0] == "not" && (tokens[1] == "really" || tokens[1] == "yet" || tokens[1] == "any")
+	}
+	han = strings.TrimPrefix(han, " 还")
+	if len(han) > 0 && han[0] != ' ' {
+		return strings.HasPrefix(han, "没") || strings.HasPrefix(han, "不") && !strings.HasPrefix(han, "不错")
 	}
 	return strings.HasPrefix(han, " 不") || strings.HasPrefix(han, " 没有") && !strings.HasPrefix(han, " 不错")
 }

@@ -1,6 +1,8 @@
 package grounding
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,15 +10,33 @@ import (
 )
 
 // Account is what was stated in a talk, by any speaker.
-type Account struct{ clauses []clause }
+type Account struct {
+	clauses []clause
+	known   map[string]bool // the lexemes of all clauses, and of questions
+}
 
 // ReadAccount reads the lines of a talk, for several texts about it. A "yes" or "no" of the user to a question of the
 // assistant states what was asked, or denies it.
-func ReadAccount(lines ...Line) (a Account) {
+func ReadAccount(lines ...Line) Account {
+	a := Account{known: map[string]bool{}}
+	var reference referent
 	for i, line := range lines {
-		a.clauses = append(a.clauses, statedIn(line.Text)...)
+		for _, sentence := range text.Sentences(line.Text) {
+			clauses := clausesOf(sentence, ofAccounts)
+			for _, c := range clauses {
+				for _, l := range c.content {
+					a.known[l] = true
+				}
+			}
+			if !strings.ContainsAny(sentence, "?？") { // a question affirms and denies nothing
+				clauses = slices.DeleteFunc(clauses, clause.isFragment)
+				a.clauses = append(a.clauses, clauses...)
+				a.clauses = append(a.clauses, reference.resolved(clauses)...)
+			}
+			reference.read(sentence)
+		}
 		if line.Assistant && i+1 < len(lines) && !lines[i+1].Assistant {
-			_, answered := taken(line.Text, lines[i+1].Text, unsure)
+			_, answered := taken(line.Text, lines[i+1].Text, ofAccounts)
 			a.clauses = append(a.clauses, answered...)
 		}
 	}
@@ -26,11 +46,13 @@ func ReadAccount(lines ...Line) (a Account) {
 // Opposes returns what is wrong with a text about the talk that says the opposite of what was said, as in `says the
 // opposite of "I never swim"`; "" if it does not, or if something else that was said agrees with it.
 func (a Account) Opposes(about string) string {
-	clauses := clausesOf(about, unsure)
-	opposite := contradicted(a.clauses, clauses, nameOf(about))
+	clauses := clausesOf(about, ofAccounts)
+	opposite := contradicted(a.clauses, clauses, nameOf(about), clause.hasAll)
 	for _, c := range clauses {
 		if opposite == "" && !c.unclear {
-			opposite = c.deniedBy(a.clauses, clauses, c.contains)
+			opposite = c.deniedBy(a.clauses, clauses, func(said clause, terms []string) bool {
+				return a.contains(c, said, terms)
+			})
 		}
 	}
 	if opposite == "" {
@@ -39,25 +61,48 @@ func (a Account) Opposes(about string) string {
 	return "says the opposite of " + strconv.Quote(opposite)
 }
 
-// contains reports whether the clause says what another one says, and little besides, such as when or with whom: at
-// most two terms for each three of the other one, or one if the clause denies something, which may be the rest of it.
-func (c clause) contains(said clause, terms []string) bool {
-	most := 2 * len(said.content) / 3
-	if c.denied {
-		most = len(said.content) / 3
-	}
-	if len(said.content) == 0 || len(terms)-len(said.content) > most {
+// contains reports whether a clause about the talk says what a clause of it says, and little besides, such as when or
+// with whom: at most two terms for each three of the other one, or one if the clause denies something, which may be the
+// rest of it. It may have more that the talk has elsewhere, such as the name of what "it" is, and any number if the two
+// agree.
+func (a Account) contains(c, said clause, terms []string) bool {
+	size := len(said.content)
+	if size == 0 || !covers(terms, said.content) {
 		return false
 	}
-	return len(without(said.content, terms)) == 0
-}
-
-// statedIn returns the clauses of a line without its questions, which affirm and deny nothing.
-func statedIn(line string) (clauses []clause) {
-	for _, sentence := range text.Sentences(line) {
-		if !strings.ContainsAny(sentence, "?？") {
-			clauses = append(clauses, clausesOf(sentence, unsure)...)
+	known, added := 0, 0
+	for _, l := range without(terms, said.content) {
+		if a.known[l] {
+			known++
+		} else {
+			added++
 		}
 	}
-	return clauses
+	most, mostKnown := 2*size/3, 2*size+1
+	switch {
+	case c.denied == said.denied && c.modal == said.modal:
+		mostKnown = len(terms)
+	case c.denied:
+		most, mostKnown = size/3, 1
+	}
+	if size == 1 && said.modal {
+		mostKnown = 0
+	}
+	return added <= most && added+known <= max(most, mostKnown)
+}
+
+// hasAll reports whether the clause has all terms of a clause about the talk, and not too many others.
+func (c clause) hasAll(terms []string) bool {
+	return len(terms) > 0 && len(c.content) <= broad*len(terms) && covers(c.content, terms)
+}
+
+// isFragment reports whether a clause says when, where or how something is, or who says it, and not what.
+func (c clause) isFragment() bool { return len(c.content) <= 2 && fragment.MatchString(c.words) }
+
+var fragment = regexp.MustCompile(`(?i)^(?:after|around|about|in|at|by|until|since|from|with|for|of|on|to|before|between) |(?:says?|said|thinks?)$`)
+
+// covers reports whether terms have all of some others, or of Han ones at least three of four.
+func covers(terms, others []string) bool {
+	missing := without(others, terms)
+	return len(missing) == 0 || 4*len(missing) <= len(others) && isHan(missing[0])
 }

@@ -28,13 +28,13 @@ func ReadTalk(lines ...Line) *Talk {
 		all = append(all, read)
 		if !line.Assistant {
 			own = append(own, read)
-			t.clauses = append(t.clauses, clausesOf(line.Text, neutral)...)
+			t.clauses = append(t.clauses, clausesOf(line.Text, ofFacts)...)
 			continue
 		}
 		if i+1 == len(lines) || lines[i+1].Assistant {
 			continue
 		}
-		agreed, answered := taken(line.Text, lines[i+1].Text, neutral)
+		agreed, answered := taken(line.Text, lines[i+1].Text, ofFacts)
 		switch agreed {
 		case "":
 		case line.Text:

@@ -109,10 +109,14 @@ var (
 	opposites string
 	//go:embed opposites_held.txt
 	heldOpposites string
+	//go:embed opposites_third.txt
+	thirdOpposites string
 )
 
 // Opposites are files of texts about conversations on 7 May 2031, a Wednesday. The invented texts say the opposite of
-// what was said. The second file was held back until the rules had been changed with the first one.
+// what was said. The second file was held back until the rules had been changed with the first one, the third until they had been
+// changed with both.
 func Opposites() []File {
-	return []File{{Name: "opposites.txt", Text: opposites}, {Name: "opposites_held.txt", Text: heldOpposites}}
+	return []File{{Name: "opposites.txt", Text: opposites}, {Name: "opposites_held.txt", Text: heldOpposites},
+		{Name: "opposites_third.txt", Text: thirdOpposites}}
 }

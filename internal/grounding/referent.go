@@ -1,0 +1,36 @@
+package grounding
+
+import (
+	"slices"
+
+	"hippocampus/internal/text"
+)
+
+// referent is what a word such as "there" or "it" may stand for: the name that was last said.
+type referent struct{ content []string }
+
+var references = phrasesOf("reference")
+
+// mostOfReference is how many terms a clause has at most besides the word that refers to something.
+const mostOfReference = 3
+
+// read takes the last name or place of a sentence.
+func (r *referent) read(sentence string) {
+	names := slices.Concat(namesIn(sentence), chinesePlacesIn(sentence))
+	if len(names) > 0 {
+		r.content = text.Lexemes(names[len(names)-1])
+	}
+}
+
+// resolved returns the clauses that refer to the name, with it.
+func (r *referent) resolved(clauses []clause) (resolved []clause) {
+	for _, c := range clauses {
+		said := plain(c.words)
+		if len(r.content) == 0 || len(c.content) > mostOfReference || !references.has(tokensOf(said), hanOf(said)) {
+			continue
+		}
+		c.content = slices.Concat(c.content, r.content)
+		resolved = append(resolved, c)
+	}
+	return resolved
+}
