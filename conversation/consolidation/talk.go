@@ -20,7 +20,7 @@ type talk struct {
 
 func talkOf(events []session.Event) talk {
 	t := talk{
-		sample: session.Texts("", events), has: grounding.Read(session.Sources("", events)...),
+		sample: session.Texts("", events), has: grounding.Read(session.Sources("", events)...).Uncounted(),
 		account: session.Account("", events), heard: session.Heard(events),
 	}
 	for _, e := range events {

@@ -132,7 +132,7 @@ func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, 
 	}
 	why := template.Check(summary, maxRunes, Texts(earlier, events))
 	if why == "" {
-		has := grounding.Read(Sources(earlier, events)...)
+		has := grounding.Read(Sources(earlier, events)...).Uncounted()
 		why = cmp.Or(has.Why(summary), Account(earlier, events).Opposes(summary))
 	}
 	if why != "" {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	_ "embed"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -11,19 +10,10 @@ import (
 	"hippocampus/internal/llm"
 )
 
-var (
-	//go:embed testdata/summaries.txt
-	summaryTexts string
-	//go:embed testdata/summaries_held.txt
-	heldSummaryTexts string
-)
-
-// A summary says what was said, and adds nothing. Replays, compressions and condensed contexts have the same check.
+// A summary says what was said, and adds nothing.
 func TestParseSummary_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
-	claimtest.Check(t, []claimtest.File{
-		{Name: "summaries.txt", Text: summaryTexts}, {Name: "summaries_held.txt", Text: heldSummaryTexts},
-	}, refusalIn(t))
+	claimtest.Check(t, claimtest.Summaries(), refusalIn(t))
 }
 
 // A summary says the opposite of nothing that was said.

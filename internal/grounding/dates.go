@@ -165,8 +165,8 @@ var relatives = []struct {
 	{regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|last (?:night|evening)|` +
 		`this (?:morning|afternoon|evening))\b|` +
 		`[昨今明][天晚早日]|[前后]天|刚才`), 3 * day},
-	{regexp.MustCompile(`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]`), 14 * day},
-	{regexp.MustCompile(`\bweeks?\b|[周星][前后期]|[上下本这]个?(?:周|星期)`), 70 * day},
+	{regexp.MustCompile(`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]|[上下本这]个?周`), 13 * day},
+	{regexp.MustCompile(`\bweeks?\b|[周星][前后期]|(?:上上|下下)个?周`), 70 * day},
 	{regexp.MustCompile(`\b(?:ago|recently|lately|new|(?:last|next|this|coming) (?:month|year|spring|summer|autumn|fall|` +
 		`winter|season|term|semester|holidays?|christmas|easter|january|february|march|april|may|june|july|august|` +
 		`september|october|november|december)|in (?:a|an|\w+) (?:day|month|year)s?)\b|` +
@@ -244,7 +244,13 @@ func (has Evidence) date(d date) bool {
 	return d.has(d.year, func(o date) int { return o.year }, has) &&
 		d.has(int(d.month), func(o date) int { return int(o.month) }, has) &&
 		d.has(d.day, func(o date) int { return o.day }, has) &&
-		d.has(d.weekday, func(o date) int { return o.weekday }, has)
+		d.hasWeekday(has)
+}
+
+// hasWeekday is has for the day of the week, which no number is.
+func (d date) hasWeekday(has Evidence) bool {
+	has.numbers = nil
+	return d.has(d.weekday, func(o date) int { return o.weekday }, has)
 }
 
 // has reports whether a source has a part of a date, or was said at a date with it. A source may have it as a number.

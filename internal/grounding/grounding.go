@@ -95,6 +95,13 @@ func Read(sources ...Source) Evidence {
 	return merged(read)
 }
 
+// Uncounted returns the evidence of sources that are no list, such as the lines of a talk: a number up to their number
+// is not accepted as a count.
+func (has Evidence) Uncounted() Evidence {
+	has.count = 0
+	return has
+}
+
 // readOne reads one source.
 func readOne(source Source) Evidence {
 	has := Evidence{words: map[string]bool{}, numbers: map[float64]bool{}, lexemes: map[string]bool{}, count: 1}

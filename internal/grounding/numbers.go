@@ -17,8 +17,8 @@ type number struct {
 }
 
 // unit matches what follows a number that measures something.
-var unit = regexp.MustCompile(`^(?:[- ]?(?:years?|hours?|minutes?|euros?|dollars?|pounds?|km|kg|` +
-	`kilomet\w+|percent|degrees?)\b|%|[岁年点元块米斤]|公里|个?小时|分钟)`)
+var unit = regexp.MustCompile(`^(?:[- ]?(?:years?|weeks?|nights?|hours?|minutes?|euros?|dollars?|pounds?|` +
+	`km|kg|kilomet\w+|percent|degrees?)\b|%|[岁年晚夜点元块米斤]|周(?:\P{Han}|[^一二三四五六日末])|公里|个?小时|分钟)`)
 
 var (
 	digits   = regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
@@ -59,8 +59,9 @@ func numbersIn(s string) []number {
 		return list
 	}
 	for _, at := range spelled.FindAllStringIndex(s, -1) {
-		words := s[at[0]:at[1]]
-		list = append(list, number{words, float64(spelledValue(words)), unit.MatchString(s[at[1]:])})
+		for _, words := range numbersOf(s[at[0]:at[1]]) {
+			list = append(list, number{words, float64(spelledValue(words)), unit.MatchString(s[at[1]:])})
+		}
 	}
 	for _, words := range ordinal.FindAllString(s, -1) {
 		list = append(list, number{words: words, value: float64(slices.Index(ordinals, strings.ToLower(words)) + 1)})
@@ -77,6 +78,24 @@ func numbersIn(s string) []number {
 	}
 	return list
 }
+
+// numbersOf divides number words into numbers: "one three" is two, "twenty-three" is one.
+func numbersOf(words string) (numbers []string) {
+	const firstTen = 19 // the place of "twenty"
+	start := 0
+	before := firstTen
+	for _, at := range latinLetters.FindAllStringIndex(words, -1) {
+		place := slices.Index(spelledWords, strings.ToLower(words[at[0]:at[1]]))
+		if place < firstTen && before < firstTen {
+			numbers = append(numbers, strings.Trim(words[start:at[0]], " -"))
+			start = at[0]
+		}
+		before = place
+	}
+	return append(numbers, words[start:])
+}
+
+var latinLetters = regexp.MustCompile(`[A-Za-z]+`)
 
 func spelledValue(words string) (total int) {
 	part := 0

@@ -21,10 +21,13 @@ func ReadAccount(lines ...Line) Account {
 	a := Account{known: map[string]bool{}}
 	var reference referent
 	for i, line := range lines {
+		for _, l := range text.Lexemes(line.Text) {
+			a.known[l] = true
+		}
 		for _, sentence := range text.Sentences(line.Text) {
 			clauses := clausesOf(sentence, ofAccounts)
 			for _, c := range clauses {
-				for _, l := range c.content {
+				for _, l := range c.content { // forms that the line may not have
 					a.known[l] = true
 				}
 			}
@@ -85,7 +88,10 @@ func (a Account) contains(c, said clause, terms []string) bool {
 	case c.denied:
 		most, mostKnown = size/3, 1
 	}
-	if size == 1 && said.modal {
+	if isHan(said.content[0]) && !c.denied {
+		most++ // the two characters between the clause and what is added
+	}
+	if size == 1 && said.modal && !said.denied {
 		mostKnown = 0
 	}
 	return added <= most && added+known <= max(most, mostKnown)
@@ -97,7 +103,13 @@ func (c clause) hasAll(terms []string) bool {
 }
 
 // isFragment reports whether a clause says when, where or how something is, or who says it, and not what.
-func (c clause) isFragment() bool { return len(c.content) <= 2 && fragment.MatchString(c.words) }
+func (c clause) isFragment() bool {
+	return len(c.content) <= 2 && fragment.MatchString(c.words) || howOften.MatchString(c.words)
+}
+
+// howOften matches a clause that is an answer to "how often" or "how long".
+var howOften = regexp.MustCompile(`(?i)^(?:\d+|every|once|twice|` + spelledWord + `)\b.*\b(?:times?|days?|nights?|weeks?|` +
+	`months?|years?)(?: (?:a|each|per) \w+)?$`)
 
 var fragment = regexp.MustCompile(`(?i)^(?:after|around|about|in|at|by|until|since|from|with|for|of|on|to|before|between) |(?:says?|said|thinks?)$`)
 

@@ -40,8 +40,8 @@ var (
 	negative = phrasesOf("negative")
 	light    = phrasesOf("light")
 	pronouns = phrasesOf("pronoun")
-	// disagreement denies, although it begins with 不同, "different".
-	disagreement = regexp.MustCompile("不同意")
+	// plainDenial matches a denied word whose first character makes another word with 不: 不同, "different", 不过, "but".
+	plainDenial = regexp.MustCompile("不(同意|过敏)")
 )
 
 func isHanRune(r rune) bool { return unicode.Is(unicode.Han, r) }
@@ -75,7 +75,7 @@ func clausesOf(s string, as reading) (clauses []clause) {
 func clauseOf(words string, as reading) clause {
 	c := clause{words: strings.TrimSpace(words)}
 	said := plain(withoutMay(words))
-	tokens, han := tokensOf(said), disagreement.ReplaceAllString(hanOf(said), "不 同意")
+	tokens, han := tokensOf(said), plainDenial.ReplaceAllString(hanOf(said), "不 $1")
 	if as.hasForms {
 		tokens, han = formsOf(tokens, han)
 	}
