@@ -21,7 +21,7 @@ type row struct {
 // A memory that seems to update what the first one says is put before it.
 // Sentences that repeat a former statement are cut out of the rows, and a row without others is dropped.
 // A message that answers in the words of another voice has half of its confidence, and is dropped if that is below the
-// query's minimum.
+// query's minimum: the next best moves up.
 func (s *Service) hydrate(
 	ctx context.Context, q Query, u updates, r *repetitions, contenders, pruned []scored,
 ) ([]Recalled, error) {
@@ -44,15 +44,21 @@ func (s *Service) hydrate(
 		list = list[:min(wanted, len(list))]
 		whole, rest = slices.DeleteFunc(slices.Clone(list), func(c scored) bool { return rows[c.id].whole != nil }), nil
 		if len(whole) == 0 {
+			isUnsure := func(c scored) bool {
+				r, read := rows[c.id]
+				return read && r.whole != nil && otherVoice*c.confidence < q.MinConfidence && isOthers(q.Text, *r.whole)
+			}
+			if slices.ContainsFunc(list, isUnsure) {
+				contenders = slices.Concat(slices.DeleteFunc(slices.Clone(contenders), isUnsure), pruned)
+				whole, rest = nil, pruned
+				pruned = nil
+				continue
+			}
 			u.raise(list, rows)
 			list = list[:min(q.Limit, len(list))]
 			recalled := make([]Recalled, 0, len(list))
 			for _, c := range list {
-				item := s.recalled(q, c, *rows[c.id].whole)
-				if q.isTooUnsure(item) {
-					continue
-				}
-				recalled = append(recalled, item)
+				recalled = append(recalled, s.recalled(q, c, *rows[c.id].whole))
 				if !q.NoTouch {
 					x.access(c.doc, s.notAfterNow(q.At))
 				}

@@ -51,3 +51,32 @@ func TestRecall_IsLessSureOfWordsOfAnotherVoice(t *testing.T) {
 		}
 	}
 }
+
+// A message that is left out for the voice of its words leaves its place to the next best.
+func TestRecall_ReplacesWordsOfAnotherVoiceByTheNextBest(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	asMessage := func(m *memory.Memory) { m.Type = memory.TypeMessage }
+	f.add("Hi Ann,\n\nI live in Leeds now, near the canal, where I live with two cats.\n\nBest,\nTom\n\nHow nice?", asMessage, true)
+	f.add("I live in Porto.", asMessage, true)
+	f.add("We used to live near the sea, in a house with a big garden and many trees around it.", asMessage, true)
+	query := Query{Text: "Where do I live?", Limit: 2, NoTouch: true}
+	all := f.recall(query).Memories
+	least, foreign := 1.0, 0
+	for _, r := range all {
+		least = min(least, r.Confidence)
+		if isOthers(query.Text, r.Memory) {
+			foreign++
+		}
+	}
+	query.MinConfidence = least + 0.001
+	found := f.recall(query).Memories
+	if len(all) != 2 || foreign != 1 || len(found) != 2 {
+		t.Fatalf("%d memories, %d in another voice, %d of at least %v", len(all), foreign, len(found), query.MinConfidence)
+	}
+	for _, r := range found {
+		if isOthers(query.Text, r.Memory) {
+			t.Errorf("found %q with %v", r.Memory.Content, r.Confidence)
+		}
+	}
+}
