@@ -25,6 +25,7 @@ type Store interface {
 	Indexes
 	VectorQueue
 	Maintenance
+	Condensed
 	Erasures
 	Copies
 	Serving

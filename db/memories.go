@@ -80,6 +80,7 @@ type Memories interface {
 // other owners.
 type UserTx interface {
 	MaintenanceTx
+	CondensedTx
 	ExchangeTx
 	AnnouncementTx
 	TimelineTx

@@ -1,10 +1,12 @@
 package ingest
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 
 	"hippocampus/db/history"
+	"hippocampus/ingest/statement"
 	"hippocampus/internal/memory"
 )
 
@@ -32,9 +34,22 @@ type condensed struct {
 func condensedInto(events []memory.Event) []string {
 	for _, e := range slices.Backward(events) {
 		var detail condensed
-		if e.Kind == memory.EventConsolidated && json.Unmarshal(e.Detail, &detail) == nil {
+		if e.Kind == memory.EventConsolidated && json.Unmarshal(e.Detail, &detail) == nil && len(detail.Into) > 0 {
 			return detail.Into
 		}
 	}
 	return nil
+}
+
+// settledEffects settles what stands for condensed memories after the changes of a request, and returns what it did.
+func settledEffects(ctx context.Context, changes *history.Recorder) (effects []Effect, err error) {
+	settled, err := changes.SettleCondensed(ctx)
+	for _, m := range settled {
+		done := DoneReverted
+		if m.Status == memory.Active {
+			done = DoneRestored
+		}
+		effects = append(effects, Effect{ID: m.ID, Type: m.Type, Done: done, Why: statement.Derived})
+	}
+	return effects, err
 }

@@ -169,10 +169,21 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 		return nil, err
 	}
 	results, err := p.forgetBatch(ctx, tx, changes, sayings, forgotten)
-	if err != nil || p.settle == nil || len(revived) == 0 {
-		return results, err
+	if err != nil {
+		return nil, err
 	}
-	return results, p.settle(ctx, tx, changes, revived)
+	if p.settle != nil && len(revived) > 0 {
+		if err := p.settle(ctx, tx, changes, revived); err != nil {
+			return nil, err
+		}
+	}
+	settled, err := settledEffects(ctx, changes)
+	if len(results) > 0 && p.turn == nil {
+		results[0].Effects = append(results[0].Effects, settled...)
+	} else {
+		p.of("").effects = append(p.of("").effects, settled...)
+	}
+	return results, err
 }
 
 // consequences are what the forgetting of a memory of the batch does besides.

@@ -292,7 +292,14 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 				ID: m.ID, Memory: *m, Effects: effects[m.ID], Facts: facts[m.ID], Log: log.of(m.ID).events,
 			})
 		}
-		return r.settle(ctx, tx, changes, settle, restored, results)
+		if err := r.settle(ctx, tx, changes, settle, restored, results); err != nil {
+			return err
+		}
+		settled, err := settledEffects(ctx, changes)
+		if len(results) > 0 {
+			results[0].Effects = append(results[0].Effects, settled...)
+		}
+		return err
 	})
 	return results, err
 }

@@ -205,7 +205,7 @@ func (w *withdrawal) isChange(e memory.Event) bool {
 	return e.Cause == causeOf(*w.turn) && e.Kind != memory.EventCreated
 }
 
-// planRevival plans that what a memory superseded is active again, or superseded by what has superseded the memory in
+// planRevival plans that what a memory superseded is active, or condensed, again, or superseded by what has superseded the memory in
 // turn, or by what is active again with it and was said later. Of what a memory of others superseded, that is only what
 // the turn made it supersede.
 func (w *withdrawal) planRevival(ctx context.Context, by memory.Memory) error {
@@ -214,6 +214,10 @@ func (w *withdrawal) planRevival(ctx context.Context, by memory.Memory) error {
 		successor = w.successor(by)
 	}
 	superseded, err := w.supersededBy(ctx, by)
+	if err != nil || len(superseded) == 0 {
+		return err
+	}
+	events, err := w.Records.Events(ctx, w.owner, memory.IDs(superseded))
 	if err != nil {
 		return err
 	}
@@ -230,7 +234,11 @@ func (w *withdrawal) planRevival(ctx context.Context, by memory.Memory) error {
 				return false
 			}
 			m.SupersededBy = next
-			if next == "" {
+			switch {
+			case next != "":
+			case history.WasCondensed(events[m.ID], by.ID):
+				m.Status = memory.Consolidated
+			default:
 				m.Status = memory.Active
 			}
 			return true

@@ -92,6 +92,8 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"touches and claims mix":  touchesAndClaimsMix,
 		"owners":                  owners,
 		"facts":                   facts,
+		"condensed facts":         condensedFacts,
+		"stand-ins":               standIns,
 		"stale":                   stale,
 		"states":                  states,
 		"ages":                    ages,

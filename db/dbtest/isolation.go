@@ -43,6 +43,9 @@ func isolation(t *testing.T, s db.Store) {
 		list, err := s.ListMemories(ctx, db.MemoryFilter{Owner: other, Limit: 10})
 		must(t, err)
 		wantSame(t, "list", ids(list), []string{})
+		condensed, err := s.CondensedFacts(ctx, other, 10)
+		must(t, err)
+		wantSame(t, "condensed facts", ids(condensed), []string{})
 		facts, err := s.Facts(ctx, other, after(-1), 10)
 		must(t, err)
 		wantSame(t, "facts", ids(facts), []string{})
@@ -97,6 +100,9 @@ func isolation(t *testing.T, s db.Store) {
 			purged, err := tx.Purge(ctx, []string{mine.ID})
 			wantSame(t, "purged", purged, []string{})
 			must(t, err)
+			if standIns, err := tx.StandIns(ctx, []string{mine.ID}); err != nil || len(standIns) > 0 {
+				t.Errorf("what stands for another user's memories: %v, %v", standIns, err)
+			}
 			if _, ok, _ := tx.SameContent(ctx, mine.AgentID, mine.Content); ok {
 				t.Error("the same content of another user was found")
 			}

@@ -202,6 +202,8 @@ func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Owners"] = s.Owners(ctx, memory.Owner{}, 1)
 	_, errs["Facts"] = s.Facts(ctx, alice, epoch, 1)
 	_, errs["FactTimes"] = s.FactTimes(ctx, alice, 1)
+	_, errs["CondensedFacts"] = s.CondensedFacts(ctx, alice, 1)
+	_, errs["CondensedTimes"] = s.CondensedTimes(ctx, alice, 1)
 	_, errs["Stale"] = s.Stale(ctx, alice, db.StaleFilter{Before: epoch, Accesses: 1, Limit: 1})
 	_, errs["Sources"] = s.Sources(ctx, alice, []string{id})
 	_, errs["Relations"] = s.Relations(ctx, "app", id)
@@ -256,6 +258,10 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 	must(t, err)
 	_, err = s.FactTimes(ctx, owner, 5)
 	must(t, err)
+	_, err = s.CondensedFacts(ctx, owner, 5)
+	must(t, err)
+	_, err = s.CondensedTimes(ctx, owner, 5)
+	must(t, err)
 	_, err = s.Sources(ctx, owner, known)
 	must(t, err)
 	_, err = s.Relations(ctx, owner.AppID, known[0])
@@ -266,7 +272,9 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 		must(t, tx.AddRelations(ctx, []memory.Relation{
 			{From: known[0], To: known[1], Kind: memory.Supports, CreatedAt: epoch},
 		}))
-		_, err := tx.Purge(ctx, known[:1])
+		_, err := tx.StandIns(ctx, known)
+		must(t, err)
+		_, err = tx.Purge(ctx, known[:1])
 		must(t, err)
 		_, err = tx.State(ctx)
 		return err

@@ -75,6 +75,8 @@ type Recorder struct {
 	at      time.Time
 	events  []memory.Event
 	changed []string
+
+	unsettled []string // ids of the changes that SettleCondensed has not seen
 }
 
 // NewRecorder returns a recorder for a transaction. The cause is, for example,
@@ -115,6 +117,9 @@ func (r *Recorder) Update(ctx context.Context, before memory.Memory, after *memo
 		after.Revision++
 		r.changed = append(r.changed, after.ID)
 	}
+	if standsDifferently(&before, after) {
+		r.unsettled = append(r.unsettled, after.ID)
+	}
 	if before.Status == memory.Superseded && after.Status == memory.Active {
 		if err := ResumeFacts(ctx, r.tx, after.ID); err != nil {
 			return err
@@ -123,8 +128,11 @@ func (r *Recorder) Update(ctx context.Context, before memory.Memory, after *memo
 	return r.tx.Update(ctx, *after)
 }
 
-// Flush writes the events. Call it at the end of the transaction.
+// Flush settles what stands for condensed memories, and writes the events. Call it at the end of the transaction.
 func (r *Recorder) Flush(ctx context.Context) error {
+	if _, err := r.SettleCondensed(ctx); err != nil {
+		return err
+	}
 	if len(r.events) == 0 {
 		return nil
 	}

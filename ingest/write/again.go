@@ -131,7 +131,7 @@ func (t *transaction) revise(ctx context.Context, d Draft, f finding) (isRevised
 		switch {
 		case rows[i].ID == d.ID:
 			own = &rows[i]
-		case rows[i].Status == memory.Active:
+		case rows[i].Status == memory.Active || rows[i].Status == memory.Consolidated:
 			known = append(known, &rows[i])
 		}
 	}

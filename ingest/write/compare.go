@@ -63,7 +63,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 	if err != nil {
 		return compared, err
 	}
-	for _, m := range slices.Concat(near.facts, near.known) {
+	for _, m := range slices.Concat(near.facts, near.condensed, near.known) {
 		compared.seen[m.ID] = m.Revision
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.set.JudgeTimeout)
@@ -77,7 +77,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 		case !d.isCompared():
 			continue
 		case w.Judge == nil || d.Compare == WithoutModel:
-			found[i].verdicts = w.single(d.Memory, slices.Concat(near.facts, earlier))
+			found[i].verdicts = w.single(d.Memory, slices.Concat(near.facts, near.condensed, earlier))
 		default:
 			judgeable, note := w.judgeable(d.Memory, near, earlier)
 			found[i].note = note

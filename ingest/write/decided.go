@@ -24,6 +24,8 @@ func decided(d Draft, known []*memory.Memory, f finding) (change, bool) {
 		m := rows[v.id]
 		switch {
 		case m == nil:
+		case m.Status == memory.Consolidated && (v.Decision == judge.Merge || v.Relation != memory.Contradicts):
+			reasons = append(reasons, fmt.Sprintf("memory %s was condensed, and it says nothing else%s", v.id, inBrackets(v.Why)))
 		case v.Decision == judge.Merge:
 			c.into, merging = m, v
 		case c.draft.Said().Before(m.Said()) && v.Merged == "":
@@ -63,7 +65,8 @@ func inBrackets(why string) string {
 	return " (" + why + ")"
 }
 
-// unchanged returns those of the known memories on which there is a verdict and that have not changed since, by id.
+// unchanged returns those of the known memories on which there is a verdict and that have not changed since, by id. One
+// that was condensed since says the same.
 func unchanged(known []*memory.Memory, verdicts []verdict) map[string]*memory.Memory {
 	before := make(map[string]verdict, len(verdicts))
 	for _, v := range verdicts {
@@ -71,7 +74,8 @@ func unchanged(known []*memory.Memory, verdicts []verdict) map[string]*memory.Me
 	}
 	rows := map[string]*memory.Memory{}
 	for _, m := range known {
-		if v, ok := before[m.ID]; ok && m.Revision == v.revision && m.Content == v.content {
+		if v, ok := before[m.ID]; ok && m.Content == v.content &&
+			(m.Revision == v.revision || m.Status == memory.Consolidated) {
 			rows[m.ID] = m
 		}
 	}

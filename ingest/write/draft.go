@@ -30,10 +30,11 @@ func Complete(m memory.Memory, embedding []float32, model string, now time.Time)
 	return m
 }
 
-// alike reports whether a draft may be one with a memory of the same user. Messages stay as they were said, and two
-// persons do not speak about the same I.
+// alike reports whether a draft may say something about what a memory of the same user states. Messages stay as they
+// were said, and two persons do not speak about the same I. An active memory may also be one with the draft; of a
+// condensed one the draft may say the opposite.
 func alike(m, draft *memory.Memory) bool {
-	return m.Status == memory.Active && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage &&
+	return (m.Status == memory.Active || m.Status == memory.Consolidated) && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage &&
 		!memory.SpeakersDiffer(m.Speaker, draft.Speaker)
 }
 

@@ -2,8 +2,10 @@ package write
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
@@ -14,10 +16,25 @@ const factsLimit = 2000
 // reading more.
 const mostChanged = factsLimit / 8
 
-// newestFacts returns the owner's newest active facts. It reads those that have changed since it
+// newestFacts returns the owner's newest active facts, and the newest ones that an insight stands for.
+func (w *Writer) newestFacts(ctx context.Context, owner memory.Owner) (active, condensed []memory.Memory, err error) {
+	if active, err = w.activeFacts(ctx, owner); err != nil {
+		return nil, nil, err
+	}
+	condensed, err = w.condensedFacts(ctx, owner)
+	return active, condensed, err
+}
+
+// comparedFacts returns the facts of newestFacts in one list.
+func (w *Writer) comparedFacts(ctx context.Context, owner memory.Owner) ([]memory.Memory, error) {
+	active, condensed, err := w.newestFacts(ctx, owner)
+	return slices.Concat(active, condensed), err
+}
+
+// activeFacts returns the owner's newest active facts. It reads those that have changed since it
 // was called before.
-func (w *Writer) newestFacts(ctx context.Context, owner memory.Owner) ([]memory.Memory, error) {
-	key := owner.AppID + "\x00" + owner.UserID
+func (w *Writer) activeFacts(ctx context.Context, owner memory.Owner) ([]memory.Memory, error) {
+	key := keyOf(owner)
 	cached, _ := w.facts.Get(key)
 	if cached == nil {
 		return w.readAllFacts(ctx, owner, key)
@@ -68,6 +85,28 @@ func (w *Writer) readAllFacts(ctx context.Context, owner memory.Owner, key strin
 	}
 	return facts, err
 }
+
+// condensedFacts returns the owner's newest condensed facts. It reads all of them again if one has changed, since they
+// change by a reflection alone, or with what stands for them.
+func (w *Writer) condensedFacts(ctx context.Context, owner memory.Owner) ([]memory.Memory, error) {
+	key := keyOf(owner)
+	times, err := w.Records.CondensedTimes(ctx, owner, factsLimit)
+	if err != nil || len(times) == 0 {
+		return nil, err
+	}
+	cached, _ := w.condensed.Get(key)
+	isSame := func(m memory.Memory, t db.Position) bool { return m.ID == t.ID && m.UpdatedAt.Equal(t.At) }
+	if slices.EqualFunc(cached, times, isSame) {
+		return cached, nil
+	}
+	facts, err := w.Records.CondensedFacts(ctx, owner, factsLimit)
+	if err == nil {
+		w.condensed.Add(key, facts, sizeOf(facts))
+	}
+	return facts, err
+}
+
+func keyOf(owner memory.Owner) string { return owner.AppID + "\x00" + owner.UserID }
 
 // sizeOf is about how many bytes facts take.
 func sizeOf(facts []memory.Memory) (bytes int) {

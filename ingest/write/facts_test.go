@@ -62,7 +62,7 @@ func TestNewestFacts_TakesChanges(t *testing.T) {
 	}
 	expect := func(when string) {
 		t.Helper()
-		got, err := w.newestFacts(t.Context(), ada)
+		got, err := w.activeFacts(t.Context(), ada)
 		if err != nil {
 			t.Fatal(err)
 		}

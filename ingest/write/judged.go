@@ -55,10 +55,10 @@ func (w *Writer) judgeable(draft memory.Memory, near nearest, earlier []memory.M
 	judgeable = judgeable[:min(len(judgeable), bySimilarity)]
 	concerning := near.words.like(draft)
 	if near.few {
-		concerning = slices.Concat(concerning, near.facts)
+		concerning = slices.Concat(concerning, near.facts, near.condensed)
 	}
 	for _, m := range concerning {
-		if len(judgeable) < judge.MaxNear && alike(&m, &draft) &&
+		if len(judgeable) < judge.MaxNear && mayContradict(&m, &draft) &&
 			!slices.ContainsFunc(judgeable, func(n memory.Memory) bool { return n.ID == m.ID }) {
 			judgeable = append(judgeable, m)
 		}

@@ -25,6 +25,9 @@ func (w *Writer) merged(d Draft, known []*memory.Memory) (change, bool) {
 	var nearest *memory.Memory
 	similarity := -1.0
 	for _, m := range known {
+		if m.Status != memory.Active {
+			continue
+		}
 		if s := likeness(m, &d.Memory); s > similarity || s == similarity && nearest != nil && older(m, nearest) {
 			nearest, similarity = m, s
 		}

@@ -21,8 +21,10 @@ type nearest struct {
 	ids   [][]string      // of each draft: the memories most similar to it
 	known []memory.Memory // those of all drafts, and recent ones, which searches may not find yet; only for a judge
 	facts []memory.Memory // the user's newest, which are compared by their words
-	words wordIndex       // of facts; only for a judge
-	few   bool            // no floor is set, and the judge can see all facts at once
+	// condensed are the newest facts that an insight stands for. What is said later may contradict them.
+	condensed []memory.Memory
+	words     wordIndex // of facts and condensed; only for a judge
+	few       bool      // no floor is set, and the judge can see all facts at once
 }
 
 // showsAnyway reports whether the judge sees a memory however dissimilar it is.
@@ -56,11 +58,12 @@ func (w *Writer) nearest(ctx context.Context, owner memory.Owner, drafts []Draft
 	}
 	excepted := func(m memory.Memory) bool { return slices.Contains(except, m.ID) }
 	if judged || w.claimAny(drafts) {
-		facts, err := w.newestFacts(ctx, owner)
+		facts, condensed, err := w.newestFacts(ctx, owner)
 		if err != nil {
 			return near, err
 		}
 		near.facts = slices.DeleteFunc(slices.Clone(facts), excepted)
+		near.condensed = slices.DeleteFunc(slices.Clone(condensed), excepted)
 	}
 	if judged {
 		known, err := w.withRows(ctx, owner, recent, near.ids)
@@ -68,7 +71,7 @@ func (w *Writer) nearest(ctx context.Context, owner memory.Owner, drafts []Draft
 			return near, err
 		}
 		near.known = slices.DeleteFunc(known, excepted)
-		near.words = w.indexWords(near.facts)
+		near.words = w.indexWords(slices.Concat(near.facts, near.condensed))
 		near.few = w.set.JudgeSimilarity < 0 && len(near.facts) <= judge.MaxNear
 	}
 	return near, nil

@@ -21,7 +21,7 @@ func (w *Writer) Restored(ctx context.Context, owner memory.Owner, facts []memor
 	isClaim := func(m memory.Memory) bool { return w.mayReplace(m.Content) }
 	if slices.ContainsFunc(facts, isClaim) {
 		var err error
-		if read, err = w.newestFacts(ctx, owner); err != nil {
+		if read, err = w.comparedFacts(ctx, owner); err != nil {
 			return nil, err
 		}
 	}

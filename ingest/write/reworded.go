@@ -102,7 +102,7 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 		}
 	}
 	if w.mayReplace(after.Content) || len(r.later) > 0 {
-		r.known, err = w.newestFacts(ctx, before.Owner)
+		r.known, err = w.comparedFacts(ctx, before.Owner)
 	}
 	return r, err
 }
@@ -235,7 +235,15 @@ func (t *transaction) undoSince(
 			m.Status, m.SupersededBy = memory.Forgotten, ""
 			kind = memory.EventForgotten
 		case slices.Contains(r.later, m.ID):
-			m.Status, m.SupersededBy = memory.Active, ""
+			events, err := t.tx.Events(ctx, m.ID)
+			if err != nil {
+				return nil, err
+			}
+			m.SupersededBy = ""
+			if m.Status = memory.Active; history.WasCondensed(events, own.ID) {
+				m.Status, kind = memory.Consolidated, memory.EventConsolidated
+				break
+			}
 			m.LastAccessedAt = memory.Instant(t.w.Now())
 			if embedding := r.embedded[m.ID]; embedding != nil {
 				m.Embed(embedding, r.model)

@@ -13,7 +13,7 @@ import (
 func same(d Draft, known []*memory.Memory) (change, bool) {
 	var found *memory.Memory
 	for _, m := range known {
-		if sameWords(m.Content, d.Content) && (found == nil || older(m, found)) {
+		if m.Status == memory.Active && sameWords(m.Content, d.Content) && (found == nil || older(m, found)) {
 			found = m
 		}
 	}

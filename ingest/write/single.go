@@ -18,7 +18,7 @@ func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []
 	}
 	change := w.changeOf(draft.Content)
 	for _, m := range facts {
-		if !alike(&m, &draft) || m.Type == memory.TypeSummary || m.Speaker != draft.Speaker || m.Said().Equal(draft.Said()) {
+		if !mayContradict(&m, &draft) || m.Type == memory.TypeSummary || m.Speaker != draft.Speaker || m.Said().Equal(draft.Said()) {
 			continue
 		}
 		why := ""
@@ -34,6 +34,12 @@ func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []
 		}
 	}
 	return verdicts
+}
+
+// mayContradict reports whether a draft may contradict a memory. What is derived from others does not contradict what
+// others were derived from.
+func mayContradict(m, draft *memory.Memory) bool {
+	return alike(m, draft) && (m.Status == memory.Active || !draft.Type.IsDerived())
 }
 
 // outdated returns why a later statement, with what it changes, replaces an earlier one; "" if it does not.

@@ -41,6 +41,8 @@ type Records interface {
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]db.Position, error)
+	CondensedFacts(ctx context.Context, owner memory.Owner, limit int) ([]memory.Memory, error)
+	CondensedTimes(ctx context.Context, owner memory.Owner, limit int) ([]db.Position, error)
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
 	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)
@@ -88,9 +90,10 @@ type Writer struct {
 	Parts
 	set Settings
 
-	claims  *lru.Cache[string, []attribute.Claim] // by statement
-	changes *lru.Cache[string, attribute.Change]  // by statement
-	facts   *cache.Cache[[]memory.Memory]         // newest of an owner, latest changed first
+	claims    *lru.Cache[string, []attribute.Claim] // by statement
+	changes   *lru.Cache[string, attribute.Change]  // by statement
+	facts     *cache.Cache[[]memory.Memory]         // newest active ones of an owner, latest changed first
+	condensed *cache.Cache[[]memory.Memory]         // newest condensed ones, likewise
 
 	lines     ownerlock.Locks // of the batches of a user
 	undecided atomic.Int64
@@ -113,7 +116,8 @@ func New(parts Parts, set Settings) *Writer {
 	changes, _ := lru.New[string, attribute.Change](maxClaims)
 	return &Writer{
 		Parts: parts, set: set, claims: claims, changes: changes, facts: cache.New[[]memory.Memory](maxFacts),
-		lines: ownerlock.Locks{MaxWaiting: maxWaiting},
+		condensed: cache.New[[]memory.Memory](maxFacts),
+		lines:     ownerlock.Locks{MaxWaiting: maxWaiting},
 	}
 }
 
@@ -278,6 +282,7 @@ func (w *Writer) Undecided() int64 { return w.undecided.Load() }
 // Purge drops the cached facts and claims of all users. It is called when a user is erased.
 func (w *Writer) Purge() {
 	w.facts.Purge()
+	w.condensed.Purge()
 	w.claims.Purge()
 	w.changes.Purge()
 }

@@ -21,9 +21,7 @@ type statementOperation struct {
 }
 
 var statementOperations = []statementOperation{
-	{name: "a turn says otherwise", ready: (*stated).condensed, do: func(u *stated) {
-		u.say("moved", "I live in Groningen now.", "A good move.", nil)
-	}},
+	{name: "a turn says otherwise", ready: (*stated).condensed, do: (*stated).moves},
 	{name: "a direct write says otherwise", ready: (*stated).condensed, do: func(u *stated) {
 		u.call("POST", "/v1/memories", object{"user_id": u.user, "content": movedFact, "dedup": true}, 200, 201)
 	}},
@@ -33,7 +31,7 @@ var statementOperations = []statementOperation{
 	}},
 	{
 		name:  "it is reported after what was said later",
-		ready: func(u *stated) { u.say("moved", "I live in Groningen now.", "A good move.", nil) },
+		ready: (*stated).moves,
 		do:    func(u *stated) { u.tell() },
 	},
 	{name: "the fact is changed", ready: (*stated).condensed, do: func(u *stated) {
@@ -76,20 +74,14 @@ var statementOperations = []statementOperation{
 		do: func(u *stated) { u.call("POST", "/v1/memories/"+u.ids["fact"]+"/restore", nil, 200) },
 	},
 	{
-		name: "what says otherwise is undone",
-		ready: func(u *stated) {
-			u.condensed()
-			u.say("moved", "I live in Groningen now.", "A good move.", nil)
-		},
-		do: func(u *stated) { u.call("POST", "/v1/memories/"+u.ids["fact"]+"/restore", nil, 200) },
+		name:  "what says otherwise is undone",
+		ready: func(u *stated) { u.condensed(); u.moves() },
+		do:    func(u *stated) { u.call("POST", "/v1/memories/"+u.ids["fact"]+"/restore", nil, 200) },
 	},
 	{
-		name: "what says otherwise is taken back",
-		ready: func(u *stated) {
-			u.condensed()
-			u.say("moved", "I live in Groningen now.", "A good move.", nil)
-		},
-		do: func(u *stated) { u.call("DELETE", "/v1/turns/"+u.user+"-moved", nil, 200) },
+		name:  "what says otherwise is taken back",
+		ready: func(u *stated) { u.condensed(); u.moves() },
+		do:    func(u *stated) { u.call("DELETE", "/v1/turns/"+u.user+"-moved", nil, 200) },
 	},
 	{name: "its turn is withdrawn", ready: (*stated).condensed, do: func(u *stated) {
 		u.call("DELETE", "/v1/turns/"+u.turnID(), nil, 200)
@@ -101,6 +93,16 @@ var statementOperations = []statementOperation{
 	}},
 	{name: "the conversation is consolidated", ready: (*stated).tell, do: (*stated).end},
 	{name: "a reflection condenses the fact", ready: (*stated).tell, do: func(u *stated) { u.reflect("geese") }},
+	{
+		name:  "a turn says otherwise than a condensed fact",
+		ready: func(u *stated) { u.tell(); u.reflect("geese") },
+		do:    (*stated).moves,
+	},
+	{
+		name:  "what says so is taken back",
+		ready: func(u *stated) { u.tell(); u.reflect("geese"); u.moves() },
+		do:    func(u *stated) { u.call("DELETE", "/v1/turns/"+u.user+"-moved", nil, 200) },
+	},
 	{
 		name:  "the reflection is undone",
 		ready: func(u *stated) { u.tell(); u.reflect("geese") },

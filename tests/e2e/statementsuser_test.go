@@ -67,6 +67,12 @@ func (u *stated) tell() {
 	u.look()
 }
 
+// moves reports a statement that says otherwise.
+func (u *stated) moves() {
+	u.t.Helper()
+	u.say("moved", "I live in Groningen now.", "A good move.", nil)
+}
+
 // end ends the conversation, which leaves a summary and a fact on a timeline.
 func (u *stated) end() {
 	u.t.Helper()

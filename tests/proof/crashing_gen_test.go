@@ -184,6 +184,26 @@ func (store *crashingStore) ClaimVectors(
 	})
 }
 
+func (store *crashingStore) CondensedFacts(
+	ctx context.Context,
+	owner memory.Owner,
+	limit int,
+) ([]memory.Memory, error) {
+	return get(store.fuse, "CondensedFacts", func() ([]memory.Memory, error) {
+		return store.real.CondensedFacts(ctx, owner, limit)
+	})
+}
+
+func (store *crashingStore) CondensedTimes(
+	ctx context.Context,
+	owner memory.Owner,
+	limit int,
+) ([]db.Position, error) {
+	return get(store.fuse, "CondensedTimes", func() ([]db.Position, error) {
+		return store.real.CondensedTimes(ctx, owner, limit)
+	})
+}
+
 func (store *crashingStore) Conversation(
 	ctx context.Context,
 	appID string,
@@ -1729,6 +1749,12 @@ func (store *crashingTx) SetUserZone(ctx context.Context, z memory.UserZone) err
 func (store *crashingTx) SettleCandidate(ctx context.Context, c memory.Candidate) error {
 	return act(store.fuse, "tx.SettleCandidate", func() error {
 		return store.real.SettleCandidate(ctx, c)
+	})
+}
+
+func (store *crashingTx) StandIns(ctx context.Context, ids []string) ([]db.StandIn, error) {
+	return get(store.fuse, "tx.StandIns", func() ([]db.StandIn, error) {
+		return store.real.StandIns(ctx, ids)
 	})
 }
 

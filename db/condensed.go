@@ -1,0 +1,33 @@
+package db
+
+import (
+	"context"
+
+	"hippocampus/internal/memory"
+)
+
+// Condensed reads facts that insights or summaries stand for: those with the status consolidated.
+type Condensed interface {
+	// CondensedFacts lists the owner's consolidated memories that are neither message, reflection nor summary, the latest
+	// changed first, without embeddings.
+	CondensedFacts(ctx context.Context, owner memory.Owner, limit int) ([]memory.Memory, error)
+	// CondensedTimes lists when each of the memories that CondensedFacts lists was changed, in its order. It takes a small
+	// part of the time of CondensedFacts.
+	CondensedTimes(ctx context.Context, owner memory.Owner, limit int) ([]Position, error)
+}
+
+// CondensedTx reads what stands for memories in a user's transaction.
+type CondensedTx interface {
+	// StandIns returns the active and consolidated memories among the ids, and among the sources of the reflections and
+	// summaries that are among the ids or were derived from one of them, in the order of their ids.
+	StandIns(ctx context.Context, ids []string) ([]StandIn, error)
+}
+
+// StandIn is a memory, and the active reflections and summaries that were derived from it.
+type StandIn struct {
+	ID        string
+	Status    memory.Status
+	IsForeign bool     // the memory's embedding is of another model than the one that serves
+	Current   []string // ids, in order; no source of them is superseded
+	Former    []string // ids, in order; a source of each is superseded
+}
