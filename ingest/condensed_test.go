@@ -63,13 +63,13 @@ func (b *fixture) condense(insight string, contents ...string) (id string) {
 	return id
 }
 
-// factStates returns the statuses of the user's facts, of equal ones the latest, by content, and "former" for each insight of which a source is
-// superseded.
+// factStates returns the statuses of the user's facts by content, of equal ones that of the active or latest one, and
+// "former" for each insight of which a source is superseded.
 func (b *fixture) factStates() map[string]string {
 	b.t.Helper()
 	states := map[string]string{}
 	for _, m := range b.all() {
-		if _, isLater := states[m.Content]; m.Type != memory.TypeMessage && !isLater {
+		if _, isKnown := states[m.Content]; m.Type != memory.TypeMessage && (!isKnown || m.Status == memory.Active) {
 			states[m.Content] = string(m.Status)
 		}
 	}
@@ -154,8 +154,9 @@ func TestCondensed_SupersedesWhatWasSaidEarlier(t *testing.T) {
 		want[content] = status
 	}
 	b.wantFacts("after a late turn", want)
-	if late := b.named(memory.Superseded, "fact: "); late.SupersededBy != b.named(memory.Consolidated, "fact: "+atUtrecht).ID {
-		t.Errorf("superseded by %s", late.SupersededBy)
+	by := b.named(memory.Superseded, "fact: ").SupersededBy
+	if by != b.named(memory.Consolidated, "fact: "+atUtrecht).ID {
+		t.Errorf("superseded by %s", by)
 	}
 }
 
@@ -208,8 +209,8 @@ func TestCondensed_IsUndone(t *testing.T) {
 	}
 }
 
-// A released fact that was changed since stays active: the insight does not state what it says now. It is former for that
-// alone, so that no fact is condensed into it again.
+// A released fact that was changed since stays active: the insight does not state what it says now, and is former for
+// that alone, so that no fact is condensed into it again.
 func TestCondensed_KeepsWhatWasChangedSince(t *testing.T) {
 	t.Parallel()
 	b := condensedTalk(t)

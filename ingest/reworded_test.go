@@ -1,10 +1,13 @@
 package ingest
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/internal/memory"
 )
 
@@ -97,5 +100,64 @@ func TestWrite_CountsTheLastTimeThatAFactWasSaid(t *testing.T) {
 	}
 	if m := b.named(memory.Superseded, "fact: I live in Lisbon."); m.SupersededBy != home.ID {
 		t.Errorf("the late report: %+v", m)
+	}
+}
+
+// An insight that was made of a direct write is former once the write is edited, and is not once the edit is undone.
+func TestChange_MakesInsightsOfADirectWriteFormer(t *testing.T) {
+	t.Parallel()
+	b := newTalk(t)
+	b.write("I live in Utrecht.", 0.8, time.Time{})
+	b.write("I like Mozart.", 0.8, time.Time{})
+	b.condense("Listens to Mozart in Utrecht", "I like Mozart.")
+	insight := b.named(memory.Active, "reflection: ").ID
+	err := b.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.AddRelations(ctx, []memory.Relation{{
+			From: insight, Kind: memory.DerivedFrom, To: b.named(memory.Active, "fact: I live").ID, CreatedAt: begin,
+		}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.reword("fact: I live in Utrecht", "I live in Groningen.")
+	b.wantFacts("edited", map[string]string{
+		"I live in Groningen.": "active", "I live in Utrecht.": "superseded", "I like Mozart.": "active",
+		"Listens to Mozart in Utrecht": "former",
+	})
+	b.reword("fact: I live in Groningen", "I live in Utrecht.")
+	b.wantFacts("edited back", map[string]string{
+		"I live in Utrecht.": "active", "I like Mozart.": "consolidated", "Listens to Mozart in Utrecht": "active",
+	})
+}
+
+// What is said again after a request restored what it had superseded supersedes that again, with and without a judge.
+func TestWrite_RepeatsAContradiction(t *testing.T) {
+	t.Parallel()
+	for name, isJudged := range map[string]bool{"rules": false, "a judge": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newTalk(t)
+			said := []string{"I live in Utrecht.", "I live in Groningen."}
+			if isJudged {
+				b = newFixture(t)
+				b.similar(said[0], said[1], 0.9)
+				b.decides(`{"decisions":[{"memory":1,"decision":"replace","relation":"contradicts"}]}`)
+			}
+			b.write(said[0], 0.8, time.Time{})
+			b.clock.Advance(time.Hour)
+			b.write(said[1], 0.8, time.Time{})
+			b.clock.Advance(time.Hour)
+			b.restores(b.named(memory.Superseded, "fact: "+said[0]).ID)
+			if late := b.write(said[1], 0.8, begin.Add(90*time.Minute)); late.Verdict != memory.Duplicate {
+				t.Errorf("what was said before the restore: %+v", late)
+			}
+			b.wantFacts("restored", map[string]string{said[0]: "active", said[1]: "active"})
+			b.clock.Advance(time.Hour)
+			again := b.write(said[1], 0.8, time.Time{})
+			b.wantFacts("said again", map[string]string{said[0]: "superseded", said[1]: "active"})
+			if again.Verdict != memory.Duplicate || !strings.Contains(again.Reason, "replaces memory") {
+				t.Errorf("said again: %s, %s", again.Verdict, again.Reason)
+			}
+		})
 	}
 }

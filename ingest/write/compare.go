@@ -82,6 +82,10 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 			judgeable, note := w.judgeable(d.Memory, near, earlier)
 			found[i].note = note
 			if len(judgeable) == 0 {
+				group.Go(func() (err error) {
+					found[i].verdicts, err = w.undoneBy(ctx, d.Memory, near)
+					return err
+				})
 				break
 			}
 			group.Go(func() error {

@@ -25,7 +25,8 @@ func decided(d Draft, known []*memory.Memory, f finding) (change, bool) {
 		switch {
 		case m == nil:
 		case m.Status == memory.Consolidated && (v.Decision == judge.Merge || v.Relation != memory.Contradicts):
-			reasons = append(reasons, fmt.Sprintf("memory %s was condensed, and it says nothing else%s", v.id, inBrackets(v.Why)))
+			reasons = append(reasons, fmt.Sprintf("it does not contradict memory %s, which was condensed%s",
+				v.id, inBrackets(v.Why)))
 		case v.Decision == judge.Merge:
 			c.into, merging = m, v
 		case c.draft.Said().Before(m.Said()) && v.Merged == "":

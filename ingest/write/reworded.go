@@ -19,7 +19,7 @@ type rewording struct {
 	begun    time.Time            // when the rest was read
 	known    []memory.Memory      // facts of the owner; nil if the new words replace nothing by rules
 	messages []string             // ids of the messages that it was taken from
-	derived  []string             // ids of what was derived from it
+	derived  []string             // ids of what was derived from its present wording
 	outdated []string             // ids of the memories that it supersedes
 	former   string               // id of the one of these that says what it is to say, if it said so before
 	later    []string             // ids of those that it has superseded since it said so
@@ -29,8 +29,8 @@ type rewording struct {
 
 // Reword gives a fact other words, by apply, which may run more than once; cause is recorded with each event. The fact
 // is said as of now: the facts that it contradicts by rules are superseded, and a judge is asked by the job of
-// JudgeAgain. If the fact was taken from messages, what it said before is kept as a memory that it supersedes, so that
-// these messages are former. A fact that gets back what it said before undoes that.
+// JudgeAgain. If the fact was taken from messages, or an insight of it was made, what it said before is kept as a memory
+// that it supersedes, so that these are former. A fact that gets back what it said before undoes that.
 func (w *Writer) Reword(
 	ctx context.Context, m memory.Memory, cause string, apply func(m *memory.Memory) error,
 ) (reworded memory.Memory, err error) {
@@ -91,6 +91,9 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 		return r, err
 	}
 	r.outdated = memory.IDs(superseded)
+	if err := w.leaveOutEarlier(ctx, &r, before.Owner); err != nil {
+		return r, err
+	}
 	isFormer := func(m memory.Memory) bool {
 		return sameWords(m.Content, after.Content) && m.CreatedAt.Equal(before.CreatedAt)
 	}
@@ -105,6 +108,18 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 		r.known, err = w.comparedFacts(ctx, before.Owner)
 	}
 	return r, err
+}
+
+// leaveOutEarlier leaves out what was derived from a former wording of the fact: it does not state the present one.
+func (w *Writer) leaveOutEarlier(ctx context.Context, r *rewording, owner memory.Owner) error {
+	if len(r.derived) == 0 || len(r.outdated) == 0 {
+		return nil
+	}
+	sources, err := w.Records.Sources(ctx, owner, r.derived)
+	r.derived = slices.DeleteFunc(r.derived, func(id string) bool {
+		return slices.ContainsFunc(sources[id], func(m memory.Memory) bool { return slices.Contains(r.outdated, m.ID) })
+	})
+	return err
 }
 
 // revive embeds what comes back since the fact does not contradict it any more. Former wordings of the fact stay.
@@ -171,7 +186,7 @@ func (t *transaction) reword(
 	if sameWords(own.Content, before.Content) {
 		return *own, nil
 	}
-	if len(r.messages) > 0 {
+	if len(r.messages)+len(r.derived) > 0 {
 		t.keepWording(before, r)
 	}
 	if r.former != "" {

@@ -1,11 +1,14 @@
 package write
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
+	"hippocampus/ingest/judge"
 	"hippocampus/internal/memory"
 )
 
@@ -29,6 +32,46 @@ func same(d Draft, known []*memory.Memory) (change, bool) {
 	}
 	return change{draft: d.Memory, into: found, similarity: 1, verdict: memory.Merged,
 		reason: "an active memory says this in the same words"}, true
+}
+
+// again completes what becomes of a draft that a memory says in the same words: that memory supersedes again what it
+// contradicts, if the draft was said after that was made active.
+func again(c change, d Draft, known []*memory.Memory, f finding) change {
+	rows := unchanged(known, f.verdicts)
+	for _, v := range f.verdicts {
+		m := rows[v.id]
+		if m == nil || m.ID == c.into.ID || v.Decision != judge.Replace || v.Relation != memory.Contradicts ||
+			!d.Said().After(m.UpdatedAt) {
+			continue
+		}
+		c.replaces = append(c.replaces, replacement{v, m})
+		c.reason += fmt.Sprintf("; it was said again, and replaces memory %s%s", v.id, inBrackets(v.Why))
+	}
+	return c
+}
+
+// undoneBy returns verdicts on the active facts that a memory in the words of a draft superseded until a request restored
+// them.
+func (w *Writer) undoneBy(ctx context.Context, draft memory.Memory, near nearest) (verdicts []verdict, err error) {
+	isSame := func(m memory.Memory) bool { return alike(&m, &draft) && sameWords(m.Content, draft.Content) }
+	i := slices.IndexFunc(near.known, isSame)
+	if i < 0 {
+		return nil, nil
+	}
+	m := near.known[i]
+	relations, err := w.Records.Relations(ctx, m.AppID, m.ID)
+	if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+		return nil, err
+	}
+	for _, r := range relations {
+		i := slices.IndexFunc(near.facts, func(f memory.Memory) bool { return f.ID == r.To })
+		if r.From == m.ID && r.Kind == memory.Contradicts && i >= 0 {
+			verdicts = append(verdicts, verdictOn(near.facts[i], judge.Verdict{
+				Decision: judge.Replace, Relation: memory.Contradicts, Why: "it was superseded by this before",
+			}))
+		}
+	}
+	return verdicts, nil
 }
 
 // statesTheSame reports whether one of the memories says what a draft says in the same words.

@@ -98,6 +98,9 @@ func (t *transaction) place(ctx context.Context, d Draft, f finding) (change, er
 		return change{}, err
 	}
 	c, settled := same(d, known)
+	if settled {
+		c = again(c, d, known, f)
+	}
 	if !settled {
 		c, settled = decided(d, known, f)
 	}
@@ -110,19 +113,25 @@ func (t *transaction) place(ctx context.Context, d Draft, f finding) (change, er
 	return c, nil
 }
 
-// known returns the active memories that a draft may be one with, as they are now: the memory with the same content
-// alone, if it is stored.
+// known returns the memories that a draft may be one with or contradict, as they are now. If a memory with the same
+// content is stored, it returns that and those on which there is a verdict.
 func (t *transaction) known(ctx context.Context, draft *memory.Memory, f finding) (known []*memory.Memory, err error) {
 	equal, found, err := t.tx.SameContent(ctx, draft.AgentID, draft.Content)
 	if err != nil {
 		return nil, err
 	}
-	if found && alike(&equal, draft) && !slices.Contains(t.except, equal.ID) {
-		return []*memory.Memory{&equal}, nil
-	}
-	ids := slices.Clone(f.near)
+	isHeld := found && alike(&equal, draft) && !slices.Contains(t.except, equal.ID)
+	var ids []string
 	for _, v := range f.verdicts {
 		ids = append(ids, v.id)
+	}
+	switch {
+	case !isHeld:
+		ids = append(ids, f.near...)
+	case len(ids) == 0:
+		return []*memory.Memory{&equal}, nil
+	default:
+		ids = append(ids, equal.ID)
 	}
 	slices.Sort(ids)
 	stored, err := t.tx.Memories(ctx, slices.Compact(ids))
@@ -136,6 +145,9 @@ func (t *transaction) known(ctx context.Context, draft *memory.Memory, f finding
 	}
 	for i := range stored {
 		consider(&stored[i])
+	}
+	if isHeld {
+		return known, nil
 	}
 	for i := range t.recent {
 		if !slices.ContainsFunc(stored, func(m memory.Memory) bool { return m.ID == t.recent[i].ID }) {

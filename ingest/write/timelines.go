@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hippocampus/db/history"
+	"hippocampus/internal/grounding"
 	"hippocampus/internal/memory"
 )
 
@@ -33,10 +34,17 @@ type rewordedDetail struct {
 	Ended []history.EndedFact `json:"ended_facts,omitempty"`
 }
 
-// endReworded ends the values on timelines that a memory stated and with other words does not state any more.
+// endReworded ends the values on timelines that a memory stated and with other words does not state any more, or denies.
 func (t *transaction) endReworded(ctx context.Context, before, own *memory.Memory) ([]history.EndedFact, error) {
+	denies := t.w.denies(before.Content, own.Content)
 	return history.EndFacts(ctx, t.tx, own.ID, t.w.Now(), "the memory was changed to say otherwise",
 		func(f memory.Fact) bool {
-			return history.IsMissing(f, own.Content) && !history.IsMissing(f, before.Content)
+			return (denies || history.IsMissing(f, own.Content)) && !history.IsMissing(f, before.Content)
 		})
+}
+
+// denies reports whether a later statement ends an earlier one by rules, or says the opposite of it.
+func (w *Writer) denies(earlier, later string) bool {
+	account := grounding.ReadAccount(grounding.Line{Source: grounding.Source{Text: earlier}})
+	return w.outdated(earlier, later, w.changeOf(later)) != "" || account.Opposes(later) != ""
 }
