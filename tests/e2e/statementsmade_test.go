@@ -44,7 +44,7 @@ func (k *talk) derive(rt *rapid.T) {
 }
 
 // exported is an export of one line.
-func exported(t *rapid.T, line object) string {
+func exported(t rapid.TB, line object) string {
 	var lines strings.Builder
 	encoder := json.NewEncoder(&lines)
 	for _, line := range []any{
