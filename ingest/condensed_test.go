@@ -63,8 +63,8 @@ func (b *fixture) condense(insight string, contents ...string) (id string) {
 	return id
 }
 
-// factStates returns the statuses of the user's facts by content, of equal ones that of the active or latest one, and
-// "former" for each insight of which a source is superseded.
+// factStates returns the statuses of the user's facts by content, the active or latest one where several are equal, and
+// "former" for each insight with a superseded source.
 func (b *fixture) factStates() map[string]string {
 	b.t.Helper()
 	states := map[string]string{}
@@ -99,7 +99,7 @@ const (
 	aboutUtrecht = "Listens to Mozart in Utrecht"
 )
 
-// condensedTalk is a talk of which an insight condensed both facts.
+// condensedTalk is a talk whose facts an insight condensed.
 func condensedTalk(t *testing.T) *fixture {
 	t.Helper()
 	b := newTalk(t)
@@ -160,8 +160,8 @@ func TestCondensed_SupersedesWhatWasSaidEarlier(t *testing.T) {
 	}
 }
 
-// The withdrawal of what was said later condenses both facts again, as often as it is said and withdrawn, and a request
-// that restores the superseded fact condenses the other one.
+// When what was said later is withdrawn, both facts are condensed again, each time. When a request restores the
+// superseded fact, the other one is.
 func TestCondensed_IsUndone(t *testing.T) {
 	t.Parallel()
 	b := condensedTalk(t)

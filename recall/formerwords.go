@@ -47,7 +47,7 @@ func (x *index) withoutFormerWords(found postings) postings {
 	return without
 }
 
-// countOf returns how often a message of which count words are a lexeme has it outside of former statements.
+// countOf returns how often a message has a lexeme outside of former statements; count is how often it has it at all.
 func (s *spans) countOf(lexeme uint64, count uint32) uint32 {
 	least := min(uint32(1), count)
 	if !slices.Contains(s.active, lexeme) {
