@@ -298,3 +298,23 @@ func replacingIn(t *testing.T, prompt, text, relation string) string {
 	}
 	return string(encoded)
 }
+
+// A restore brings no insight back that states what was forgotten after it, and condenses nothing into it.
+func TestRestore_LeavesOutInsightsOfWhatWasForgottenSince(t *testing.T) {
+	t.Parallel()
+	b := condensedTalk(t)
+	home := b.named(memory.Active, "message: "+atUtrecht).ID
+	if _, err := b.Forget(t.Context(), ada.AppID, home, OfStatement); err != nil {
+		t.Fatal(err)
+	}
+	b.wantFacts("forgotten", map[string]string{
+		atUtrecht: "forgotten", likesMozart: "active", aboutUtrecht: "forgotten",
+	})
+	b.clock.Advance(time.Minute)
+	b.forgets("fact: " + likesMozart)
+	b.clock.Advance(time.Minute)
+	b.restores(home)
+	b.wantFacts("restored", map[string]string{
+		atUtrecht: "active", likesMozart: "forgotten", aboutUtrecht: "forgotten",
+	})
+}

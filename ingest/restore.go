@@ -104,6 +104,9 @@ func (r *restoring) plan(ctx context.Context, scope Scope) error {
 		if err := r.findReversals(ctx); err != nil {
 			return err
 		}
+		if err := r.leaveOutDerived(ctx); err != nil {
+			return err
+		}
 	}
 	for _, before := range r.batch {
 		if before.Status != memory.Active {

@@ -45,3 +45,32 @@ func (r *restoring) settle(
 	}
 	return err
 }
+
+// leaveOutDerived leaves out insights and summaries with a source that was forgotten after them, and that does not come
+// back: they would state it. Their other sources are not condensed again.
+func (r *restoring) leaveOutDerived(ctx context.Context) error {
+	ids := make([]string, len(r.reversals))
+	for i, change := range r.reversals {
+		ids[i] = change.id
+	}
+	sources, err := r.Records.Sources(ctx, r.owner, ids)
+	if err != nil {
+		return err
+	}
+	comesBack := func(id string) bool {
+		return slices.Contains(ids, id) || slices.ContainsFunc(r.batch, func(m memory.Memory) bool { return m.ID == id })
+	}
+	var left []reversal
+	for _, change := range r.reversals {
+		m, err := r.Records.Memory(ctx, r.owner.AppID, change.id)
+		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+			return err
+		}
+		isGoneSince := func(s memory.Memory) bool { return isGone(s) && s.UpdatedAt.After(m.UpdatedAt) && !comesBack(s.ID) }
+		if !m.Type.IsDerived() || !slices.ContainsFunc(sources[change.id], isGoneSince) {
+			left = append(left, change)
+		}
+	}
+	r.reversals = left
+	return nil
+}

@@ -60,7 +60,8 @@ func (s *Service) startLoading(
 		}
 		if l.err == nil {
 			l.postings = l.index.find(wantedLexemes(queries))
-			if l.current = l.postings; !q.IncludeFormer {
+			l.current = l.postings
+			if !q.IncludeFormer {
 				l.current = l.index.withoutFormerWords(l.postings)
 			}
 		}

@@ -255,7 +255,8 @@ func (t *transaction) undoSince(
 				return nil, err
 			}
 			m.SupersededBy = ""
-			if m.Status = memory.Active; history.WasCondensed(events, own.ID) {
+			m.Status = memory.Active
+			if history.WasCondensed(events, own.ID) {
 				m.Status, kind = memory.Consolidated, memory.EventConsolidated
 				break
 			}

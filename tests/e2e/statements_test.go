@@ -45,6 +45,7 @@ type talk struct {
 	user  string
 	turns int
 	notes int
+	alone bool // its turns are in no conversation, and a model takes facts from them
 	said  []*saying
 	calls []*forgetting
 	did   []string
@@ -106,7 +107,7 @@ func (k *talk) turn(rt *rapid.T) object {
 	}
 	said := turn(k.user, strings.Join(sentences, " "))
 	said["id"], said["at"] = id, minutes(at)
-	if rapid.Bool().Draw(rt, "in a conversation") {
+	if !k.alone && rapid.Bool().Draw(rt, "in a conversation") {
 		said["conversation_id"] = "c-" + k.user
 	}
 	k.did = append(k.did, fmt.Sprintf("say %s at %s: %q", id, minutes(at), sentences))
@@ -284,14 +285,7 @@ func (k *talk) checkValue(value string, readers map[string]string) {
 // checkHomes checks that one home is current, and that no message answers which says nothing but a former one, and
 // nothing that was made of others and states a former one.
 func (k *talk) checkHomes(recalled, repeated []string) {
-	var current []string
-	for _, fact := range k.stated("fact") {
-		for _, home := range someHomes {
-			if strings.Contains(fact, home) && !slices.Contains(current, home) {
-				current = append(current, home)
-			}
-		}
-	}
+	current := k.homes()
 	switch len(current) {
 	case 0:
 		return
@@ -314,10 +308,22 @@ func (k *talk) checkHomes(recalled, repeated []string) {
 	}
 }
 
+// homes returns the homes of the facts that are active or condensed.
+func (k *talk) homes() (current []string) {
+	for _, m := range append(k.listed("active"), k.listed("consolidated")...) {
+		for _, home := range someHomes {
+			if m["type"] == "fact" && strings.Contains(m["content"].(string), home) && !slices.Contains(current, home) {
+				current = append(current, home)
+			}
+		}
+	}
+	return current
+}
+
 // history describes what was done, and what became of it.
 func (k *talk) history() (text string) {
 	text = "\n" + strings.Join(k.did, "\n")
-	for _, status := range []string{"active", "superseded", "forgotten"} {
+	for _, status := range []string{"active", "consolidated", "superseded", "forgotten"} {
 		for _, m := range k.listed(status) {
 			text += fmt.Sprintf("\n%s %v %v %v", status, m["type"], m["content"], m["superseded_by"])
 		}
