@@ -57,8 +57,12 @@ func (r *restoring) leaveOutDerived(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	comesBack := func(id string) bool {
-		return slices.Contains(ids, id) || slices.ContainsFunc(r.batch, func(m memory.Memory) bool { return m.ID == id })
+	comesBack := func(s memory.Memory) bool {
+		undoes := func(change reversal) bool {
+			return change.id == s.ID && history.Reverse(&s, change.detail) && !isGone(s)
+		}
+		return slices.ContainsFunc(r.reversals, undoes) ||
+			slices.ContainsFunc(r.batch, func(m memory.Memory) bool { return m.ID == s.ID })
 	}
 	var left []reversal
 	for _, change := range r.reversals {
@@ -66,7 +70,7 @@ func (r *restoring) leaveOutDerived(ctx context.Context) error {
 		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
 			return err
 		}
-		isGoneSince := func(s memory.Memory) bool { return isGone(s) && s.UpdatedAt.After(m.UpdatedAt) && !comesBack(s.ID) }
+		isGoneSince := func(s memory.Memory) bool { return isGone(s) && s.UpdatedAt.After(m.UpdatedAt) && !comesBack(s) }
 		if !m.Type.IsDerived() || !slices.ContainsFunc(sources[change.id], isGoneSince) {
 			left = append(left, change)
 		}

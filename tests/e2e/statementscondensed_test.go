@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// TestStatements_LiveOnce with a scripted model, whose reflections condense facts: each condensed fact has an insight that
-// states what is so now.
+// TestStatements_LiveOnce with a scripted model, whose reflections condense facts: each condensed fact has an insight
+// that states what is so now.
 func TestStatements_LiveOnceCondensed(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, slices.Concat(size.settings(t), withModels(condensingModels(t)), []string{
