@@ -205,9 +205,9 @@ func (w *withdrawal) isChange(e memory.Event) bool {
 	return e.Cause == causeOf(*w.turn) && e.Kind != memory.EventCreated
 }
 
-// planRevival plans that what a memory superseded is active or condensed again, or superseded by what has superseded the
-// memory in turn, or by what is active again with it and was said later. Of what a memory of others superseded, that is
-// only what the turn made it supersede.
+// planRevival plans that what a memory superseded is active or condensed again, or superseded by what has superseded
+// the memory in turn, or by what is active again with it and was said later. If the memory is of others, that is only
+// what the turn made it supersede.
 func (w *withdrawal) planRevival(ctx context.Context, by memory.Memory) error {
 	successor := ""
 	if w.isGone(by.ID) {

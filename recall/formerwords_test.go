@@ -12,7 +12,8 @@ func (f *fixture) moreThanHome(said, other string) (message memory.Memory) {
 	message = f.inTalk(memory.RoleUser, said, 0)
 	former := f.addFact("The user lives in Utrecht.", message)
 	f.addFact(other, message)
-	f.supersede(former, f.addFact("The user lives in Groningen.", f.inTalk(memory.RoleUser, "I live in Groningen now.", 100)))
+	later := f.inTalk(memory.RoleUser, "I live in Groningen now.", 100)
+	f.supersede(former, f.addFact("The user lives in Groningen.", later))
 	return message
 }
 
@@ -32,13 +33,16 @@ func (f *fixture) matchOf(q Query, id string) (lexical float64, isThere bool) {
 // the query asks for the past.
 func TestFormerWords_DoNotMatch(t *testing.T) {
 	t.Parallel()
-	const dog = "The user's dog is called Rex."
+	const (
+		said = "I live in Utrecht. My brown dog is called Rex and sleeps on the balcony."
+		dog  = "The user's dog is called Rex."
+	)
 	for _, c := range []struct {
 		name, said, other, query string
 		matches                  bool
 	}{
-		{"the former statement", "I live in Utrecht. My brown dog is called Rex and sleeps on the balcony.", dog, "live Utrecht", false},
-		{"what is said besides", "I live in Utrecht. My brown dog is called Rex and sleeps on the balcony.", dog, "brown dog", true},
+		{"the former statement", said, dog, "live Utrecht", false},
+		{"what is said besides", said, dog, "brown dog", true},
 		{"a word said twice", "I live in Utrecht. My aunt in Utrecht has a brown dog on the balcony.", dog, "Utrecht", true},
 		{
 			"a word of an active fact", "I live with a brown dog and two cats near the canals of Utrecht, where it was born.",
@@ -73,11 +77,12 @@ func TestFormerWords_DoNotMatch(t *testing.T) {
 	}
 }
 
-// The match and the confidence of an answer about the present lack the former words; those of one about the past do not.
+// The match and the confidence of an answer about the present lack the former words, and for the past they do not.
 func TestFormerWords_CountForThePast(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	message := f.moreThanHome("I live in Utrecht. My brown dog is called Rex and sleeps on the balcony.", "The user's dog is called Rex.")
+	const said = "I live in Utrecht. My brown dog is called Rex and sleeps on the balcony."
+	message := f.moreThanHome(said, "The user's dog is called Rex.")
 	const query = "Who paints balconies in Utrecht?"
 	present, isThere := f.matchOf(Query{Text: query}, message.ID)
 	past, wasThere := f.matchOf(Query{Text: query, IncludeFormer: true}, message.ID)

@@ -45,8 +45,8 @@ func condensedFacts(t *testing.T, s db.Store) {
 	}
 }
 
-// standIns checks which memories are read with what was derived from them: from any of the memories, and from sources of
-// what was derived from these.
+// standIns checks which memories are read with what was derived from them: these, and the other sources of what was
+// derived from these.
 func standIns(t *testing.T, s db.Store) {
 	made := map[string]*memory.Memory{}
 	add := func(name string, of memory.Type, status memory.Status, from ...string) {
@@ -112,7 +112,9 @@ func standIns(t *testing.T, s db.Store) {
 		wantSame(t, what+": number", len(got), len(want))
 	}
 	current := func(names ...string) [2][]string { return [2][]string{names, nil} }
-	want("of a source", read("dog"), map[string][2][]string{"work": current("insight", "summary"), "dog": current("summary")})
+	want("of a source", read("dog"), map[string][2][]string{
+		"work": current("insight", "summary"), "dog": current("summary"),
+	})
 	want("of an insight", read("insight"), map[string][2][]string{
 		"home": current("insight"), "work": current("insight", "summary"), "insight": {},
 	})

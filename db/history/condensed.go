@@ -82,7 +82,8 @@ func (r *Recorder) release(ctx context.Context, s db.StandIn) (m memory.Memory, 
 		m.Embed(nil, "")
 	}
 	r.Note(m.ID, memory.EventRestored, Released{Change: Diff(before, m), Former: append([]string{}, s.Former...)})
-	return m, true, r.Update(ctx, before, &m)
+	err = r.Update(ctx, before, &m)
+	return m, true, err
 }
 
 // condenseAgain condenses a memory again if release made the latest change of it.
@@ -102,7 +103,8 @@ func (r *Recorder) condenseAgain(ctx context.Context, s db.StandIn) (m memory.Me
 	before := m
 	m.Status = memory.Consolidated
 	r.Note(m.ID, memory.EventConsolidated, condensedAgain{Change: Diff(before, m), Into: s.Current})
-	return m, true, r.Update(ctx, before, &m)
+	err = r.Update(ctx, before, &m)
+	return m, true, err
 }
 
 // isRelease reports whether the latest of the events made a memory active since what stood for it was former.

@@ -34,7 +34,8 @@ func Complete(m memory.Memory, embedding []float32, model string, now time.Time)
 // were said, and two persons do not speak about the same I. An active memory may also be one with the draft; of a
 // condensed one the draft may say the opposite.
 func alike(m, draft *memory.Memory) bool {
-	return (m.Status == memory.Active || m.Status == memory.Consolidated) && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage &&
+	isKnown := m.Status == memory.Active || m.Status == memory.Consolidated
+	return isKnown && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage &&
 		!memory.SpeakersDiffer(m.Speaker, draft.Speaker)
 }
 

@@ -29,8 +29,8 @@ type rewording struct {
 
 // Reword gives a fact other words, by apply, which may run more than once; cause is recorded with each event. The fact
 // is said as of now: the facts that it contradicts by rules are superseded, and a judge is asked by the job of
-// JudgeAgain. If the fact was taken from messages, or an insight of it was made, what it said before is kept as a memory
-// that it supersedes, so that these are former. A fact that gets back what it said before undoes that.
+// JudgeAgain. If the fact was taken from messages, or an insight of it was made, what it said before is kept as a
+// memory that it supersedes, so that these are former. A fact that gets back what it said before undoes that.
 func (w *Writer) Reword(
 	ctx context.Context, m memory.Memory, cause string, apply func(m *memory.Memory) error,
 ) (reworded memory.Memory, err error) {

@@ -50,8 +50,8 @@ func again(c change, d Draft, known []*memory.Memory, f finding) change {
 	return c
 }
 
-// undoneBy returns verdicts on the active facts that a memory in the words of a draft superseded until a request restored
-// them.
+// undoneBy returns verdicts on the active facts that a memory in the words of a draft superseded until a request
+// restored them.
 func (w *Writer) undoneBy(ctx context.Context, draft memory.Memory, near nearest) (verdicts []verdict, err error) {
 	isSame := func(m memory.Memory) bool { return alike(&m, &draft) && sameWords(m.Content, draft.Content) }
 	i := slices.IndexFunc(near.known, isSame)

@@ -18,7 +18,8 @@ func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []
 	}
 	change := w.changeOf(draft.Content)
 	for _, m := range facts {
-		if !mayContradict(&m, &draft) || m.Type == memory.TypeSummary || m.Speaker != draft.Speaker || m.Said().Equal(draft.Said()) {
+		if !mayContradict(&m, &draft) || m.Type == memory.TypeSummary || m.Speaker != draft.Speaker ||
+			m.Said().Equal(draft.Said()) {
 			continue
 		}
 		why := ""

@@ -34,7 +34,8 @@ type rewordedDetail struct {
 	Ended []history.EndedFact `json:"ended_facts,omitempty"`
 }
 
-// endReworded ends the values on timelines that a memory stated and with other words does not state any more, or denies.
+// endReworded ends the values on timelines that a memory stated and with other words does not state any more, or
+// denies.
 func (t *transaction) endReworded(ctx context.Context, before, own *memory.Memory) ([]history.EndedFact, error) {
 	denies := t.w.denies(before.Content, own.Content)
 	return history.EndFacts(ctx, t.tx, own.ID, t.w.Now(), "the memory was changed to say otherwise",
