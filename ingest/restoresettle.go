@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// noteFact notes a fact that was forgotten and is active again. A fact that is active again because a request undoes its
-// supersession stays beside the fact that superseded it.
+// noteFact notes a fact that was forgotten and is active again. A fact that is active again because a request undoes
+// its supersession stays beside the fact that superseded it.
 func (r *restoring) noteFact(before, after memory.Memory) {
 	if before.Status == memory.Forgotten && after.Status == memory.Active && after.Type != memory.TypeMessage {
 		r.facts = append(r.facts, after)

@@ -15,9 +15,9 @@ type row struct {
 }
 
 // hydrate reads candidates from the database and returns the best, at most Limit. It reads the whole rows of the
-// contenders that are probably the first, and only the last access of the others, which decides the order; if that moves
-// another one up, it reads its row also. Memories that are missing, inactive or another owner's are dropped, and the
-// next best move up, even pruned ones.
+// contenders that are probably the first, and only the last access of the others, which decides the order; if that
+// moves another one up, it reads its row also. Memories that are missing, inactive or another owner's are dropped, and
+// the next best move up, even pruned ones.
 // A memory that seems to update what the first one says is put before it.
 // Sentences that repeat a former statement are cut out of the rows, and a row without others is dropped.
 // A message that answers in the words of another voice has half of its confidence, and is dropped if that is below the

@@ -220,9 +220,9 @@ func (c *closure) restated() {
 	c.unstated()
 }
 
-// unstated finds the facts that none of the messages from which they were taken states any more. If a fact has the words
-// of the statement, a message with less than half of these words does not state it: it may have repeated what was recalled,
-// which is not kept.
+// unstated finds the facts that none of the messages from which they were taken states any more. If a fact has the
+// words of the statement, a message with less than half of these words does not state it: it may have repeated what
+// was recalled, which is not kept.
 func (c *closure) unstated() {
 	taken := map[string][]string{} // by message
 	for _, f := range c.found {

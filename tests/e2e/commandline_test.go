@@ -123,7 +123,8 @@ func TestCommandLine_PrintsTheTranscripts(t *testing.T) {
 	}
 }
 
-// play runs the commands of a transcript and returns it with what they print now. hide replaces what differs in each run.
+// play runs the commands of a transcript and returns it with what they print now. hide replaces what differs between
+// runs.
 func (sh *shell) play(transcript string, hide func(string) string) string {
 	sh.t.Helper()
 	var got strings.Builder
