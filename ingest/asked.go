@@ -1,11 +1,11 @@
 package ingest
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -16,7 +16,7 @@ const maxReply = 30
 
 // noAnswer begins replies that put a question off or state that the speaker cannot answer it. With the question, such a
 // reply would match best whenever the question is asked again.
-var noAnswer = regexp.MustCompile(`(?i)^(?:(?:oh|hm+|well|sorry|unfortunately|(?:my|i) apolog\w+)[,.!… ]+)*(?:` +
+var noAnswer = lazyregexp.New(`(?i)^(?:(?:oh|hm+|well|sorry|unfortunately|(?:my|i) apolog\w+)[,.!… ]+)*(?:` +
 	strings.Join([]string{
 		`(?:just |please )?(?:one|a|give me a) (?:moment|second|minute)`, `hold on`, `hang on`, `checking`, `good question`,
 		`(?:let me|i'?ll|i will) (?:check|see|look|think|find out|get back)`, `(?:i have )?no idea`,

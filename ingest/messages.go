@@ -3,12 +3,12 @@ package ingest
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -129,7 +129,7 @@ func (s *Service) omits(m memory.Message, answers bool) memory.OmissionReason {
 	return ""
 }
 
-var listItem = regexp.MustCompile(`^\s*(?:[-*•·]|\d{1,3}[.)、）]|[（(]\d{1,3}[)）])\s*\S`)
+var listItem = lazyregexp.New(`^\s*(?:[-*•·]|\d{1,3}[.)、）]|[（(]\d{1,3}[)）])\s*\S`)
 
 // gist returns the sentences at the beginning of an answer, up to a number of characters and
 // at least one, and the items of lists that follow.

@@ -1,10 +1,11 @@
 package recall
 
 import (
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // cues are signals in a memory's text other than its words. The index stores
@@ -18,7 +19,7 @@ type cues struct {
 
 // speakerPrefix is how a line of a conversation begins: an optional note in
 // brackets, then one to three words and a colon.
-var speakerPrefix = regexp.MustCompile(
+var speakerPrefix = lazyregexp.New(
 	`^(?:\[[^\]\n]{1,40}\]\s*)?([\pL][\pL\pN_.'’-]*(?: [\pL][\pL\pN_.'’-]*){0,2})(?::\s|：)`)
 
 func cuesOf(content string) cues {
@@ -41,7 +42,7 @@ var timeWords = wordSet(`yesterday today tonight tomorrow last next ago weekend 
 	morning summer winter spring fall autumn`)
 
 // timeInChinese is searched anywhere in a text, since Chinese has no spaces between words.
-var timeInChinese = regexp.MustCompile(`[昨今明前后]天|[去今明前后]年|[上下这本]个?(?:周|月|星期|礼拜)|周末|` +
+var timeInChinese = lazyregexp.New(`[昨今明前后]天|[去今明前后]年|[上下这本]个?(?:周|月|星期|礼拜)|周末|` +
 	`(?:星期|礼拜|周)[一二三四五六日天]|(?:[0-9]|[一二三四五六七八九十])(?:年|月|号|点)`)
 
 // afterThis are time words only after "this".
@@ -82,7 +83,7 @@ func isDigits(s string) bool {
 }
 
 // imageNote stands in a content for an image.
-var imageNote = regexp.MustCompile(`\[image:[^\]]*\]`)
+var imageNote = lazyregexp.New(`\[image:[^\]]*\]`)
 
 // questionShare is the share of a text's characters that belong to sentences
 // with a question mark at the end, 0..1.
@@ -136,7 +137,7 @@ type queryCues struct {
 	asksWhen bool
 }
 
-var whenPattern = regexp.MustCompile(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|` +
+var whenPattern = lazyregexp.New(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|` +
 	`什么时候|哪天|哪年|哪一天|哪一年|哪个月|多久|何时|几时|几月|几点|几号|星期几|周几`)
 
 // queryCuesOf reads a query that is asked at an instant, in whose zone its times are read.
@@ -168,13 +169,13 @@ func cuesWithoutTimes(query string) queryCues {
 	return c
 }
 
-var pastPattern = regexp.MustCompile(`\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|originally|past|used? to|` +
+var pastPattern = lazyregexp.New(`\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|originally|past|used? to|` +
 	`back then|no longer|any ?more|(?:my|the|our) old)\b|以前|之前|从前|曾经|过去|原来|原先|当时|那时`)
 
 // aheadPattern matches what questions about plans have, and wasPattern what those about the past have.
 var (
-	aheadPattern = regexp.MustCompile(`\b(?:am|are|will|shall|going to)\b`)
-	wasPattern   = regexp.MustCompile(`\b(?:did|was|were|had|have|has)\b`)
+	aheadPattern = lazyregexp.New(`\b(?:am|are|will|shall|going to)\b`)
+	wasPattern   = lazyregexp.New(`\b(?:did|was|were|had|have|has)\b`)
 )
 
 // asksForPast reports whether what was true formerly may answer a query that is asked at an instant. A time that is
@@ -191,7 +192,7 @@ func (c *queryCues) asksForPast(at time.Time) bool {
 }
 
 // overPattern matches what questions have that ask for what has happened.
-var overPattern = regexp.MustCompile(`\b(?:did|was|were|had|has|been|ever|happened)\b|过[吗？?]|上次|当时`)
+var overPattern = lazyregexp.New(`\b(?:did|was|were|had|has|been|ever|happened)\b|过[吗？?]|上次|当时`)
 
 // asksForWhatIsOver reports whether the query asks for what has happened, so that what is so now answers no better. It
 // may still not ask for former statements: see asksForPast.

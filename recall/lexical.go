@@ -3,12 +3,12 @@ package recall
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -154,7 +154,7 @@ func (l lexicalScores) best(x *index, lift Lift, open []bool, n int) []int {
 // chineseFunctionWords ask and connect without naming anything. As parts of
 // character pairs they would match by accident, so a query is cut at them.
 // English has its stop words.
-var chineseFunctionWords = regexp.MustCompile(`什么时候|为什么|什么样|什么|怎么样|怎么|怎样|哪里|哪儿|哪个|哪些|哪位|哪|` +
+var chineseFunctionWords = lazyregexp.New(`什么时候|为什么|什么样|什么|怎么样|怎么|怎样|哪里|哪儿|哪个|哪些|哪位|哪|` +
 	`多少|多久|多大|是不是|有没有|是谁|谁|吗|呢|吧|几|的|了|是|请问`)
 
 // queryTerms returns the distinct lexemes of a query, in order, without single

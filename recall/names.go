@@ -1,12 +1,12 @@
 package recall
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -71,7 +71,7 @@ func namesIn(query string) []string {
 
 // chineseNames matches a common surname with one or two characters of given names, or two
 // such characters alone.
-var chineseNames = regexp.MustCompile(`[` + surnames + `][` + givenNames + `]{1,2}|[` + givenNames + `]{2}`)
+var chineseNames = lazyregexp.New(`[` + surnames + `][` + givenNames + `]{1,2}|[` + givenNames + `]{2}`)
 
 const (
 	surnames = "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊" +

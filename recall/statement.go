@@ -2,13 +2,13 @@ package recall
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
 	"hippocampus/db"
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -67,7 +67,7 @@ func (x *index) successorOf(message uint32) (successor int, former bool) {
 	return successor, x.isStatedBy(int(message), stated)
 }
 
-var severalClauses = regexp.MustCompile(`[,，、;；:：]|\s(?:and|but|because|und|et|y|e)\s`)
+var severalClauses = lazyregexp.New(`[,，、;；:：]|\s(?:and|but|because|und|et|y|e)\s`)
 
 // isOneClause reports whether a text hardly makes more than one statement.
 func isOneClause(content string) bool {

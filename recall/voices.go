@@ -1,10 +1,10 @@
 package recall
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 	"hippocampus/scorer/voice"
@@ -15,7 +15,7 @@ import (
 const otherVoice = 0.5
 
 // aboutSelf matches questions whose subject is the user.
-var aboutSelf = regexp.MustCompile(`(?i)\b(?:i|we)\b|[我咱俺]`)
+var aboutSelf = lazyregexp.New(`(?i)\b(?:i|we)\b|[我咱俺]`)
 
 // isOthers reports whether a query asks about the user, and a message of the user has its words in spans of another
 // voice alone, apart from the user's questions.

@@ -1,8 +1,9 @@
 package scorer
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 var (
@@ -21,6 +22,6 @@ var (
 )
 
 // expression compiles an expression that ignores case and writes the plain apostrophe.
-func expression(s string) *regexp.Regexp { return regexp.MustCompile("(?i)" + s) }
+func expression(s string) *lazyregexp.Regexp { return lazyregexp.New("(?i)" + s) }
 
 var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "`", "'")

@@ -1,8 +1,7 @@
 package scorer
 
 import (
-	"regexp"
-
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -11,8 +10,8 @@ import (
 const maxFragment = 2
 
 var (
-	firstPerson = regexp.MustCompile(`(?i)\b(?:i|my|mine|me|we|our|ours|us)\b|我|咱|俺`)
-	asking      = regexp.MustCompile(`[?？]|[吗呢][。.!！ \n]*$`)
+	firstPerson = lazyregexp.New(`(?i)\b(?:i|my|mine|me|we|our|ours|us)\b|我|咱|俺`)
+	asking      = lazyregexp.New(`[?？]|[吗呢][。.!！ \n]*$`)
 )
 
 // Asks reports whether a message holds a question.

@@ -1,8 +1,7 @@
 package scorer
 
 import (
-	"regexp"
-
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 )
 
@@ -30,7 +29,7 @@ const (
 // kinds are the kinds of statement of each domain; the first that matches counts. Expressions ignore case and write
 // the plain apostrophe.
 var kinds = map[memory.Domain][]struct {
-	says       *regexp.Regexp
+	says       *lazyregexp.Regexp
 	kind       memory.Type
 	importance float64
 }{

@@ -2,12 +2,12 @@ package scorer
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/secret"
 	"hippocampus/scorer/attribute"
@@ -180,5 +180,5 @@ func sentences(message string) []string {
 // so that what is matched does not grow with the sentence.
 const longestAbbreviation = 8
 
-var abbreviation = regexp.MustCompile(
+var abbreviation = lazyregexp.New(
 	`(?i)(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|e\.g|i\.e|a\.m|p\.m|no|[a-z])\.$`)

@@ -2,11 +2,11 @@ package judge
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -61,7 +61,7 @@ func addedWords(merged, texts string) (added []string) {
 }
 
 // item matches what joins another thing to a statement, and the thing.
-var item = regexp.MustCompile(`\b(?:and|or|in|at|on|with|from|of|for|to|by|has|twice)` +
+var item = lazyregexp.New(`\b(?:and|or|in|at|on|with|from|of|for|to|by|has|twice)` +
 	`(?: (?:an?|the|his|her|their|my))? (\p{L}+)`)
 
 // isItem reports whether one of the added words of a merged text is another thing, as in "and cheese" and "in winter".

@@ -2,12 +2,12 @@ package judge
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"hippocampus/internal/grounding"
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
@@ -144,7 +144,7 @@ func checkMerged(merged string, draft, m memory.Memory) error {
 	return nil
 }
 
-var label = regexp.MustCompile(`^\D{0,10}?(\d{1,2})(?:\.0)?\D?$`)
+var label = lazyregexp.New(`^\D{0,10}?(\d{1,2})(?:\.0)?\D?$`)
 
 // placeOf returns the place in near of the memory that a decision names by its number, as a
 // number or in a text, or by its id; -1 if there is no such memory.

@@ -9,12 +9,12 @@
 package statement
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 )
@@ -29,7 +29,7 @@ const (
 const minWords = 2
 
 // theUser names the user in facts, where messages say "I".
-var theUser = regexp.MustCompile(`(?i)\b(?:the )?user(?:['’]s)?\b|用户`)
+var theUser = lazyregexp.New(`(?i)\b(?:the )?user(?:['’]s)?\b|用户`)
 
 func withoutUser(content string) string {
 	if !strings.Contains(content, "ser") && !strings.Contains(content, "SER") && !strings.Contains(content, "用户") {
@@ -90,7 +90,7 @@ func same(a, b words) bool {
 }
 
 // clauseEnds are where a sentence may go on with another statement.
-var clauseEnds = regexp.MustCompile(`[,，、;；:：]\s*|\s(?:and|but|und|aber|et|mais|y|pero|e|mas)\s`)
+var clauseEnds = lazyregexp.New(`[,，、;；:：]\s*|\s(?:and|but|und|aber|et|mais|y|pero|e|mas)\s`)
 
 // clauses divides a sentence; joined they are the sentence.
 func clauses(sentence string) []string {

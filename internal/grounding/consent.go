@@ -1,10 +1,10 @@
 package grounding
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -13,11 +13,11 @@ var (
 	refusal = phrasesOf("refusal")
 	uptake  = phrasesOf("uptake")
 	// open matches questions that no "yes" answers.
-	open = regexp.MustCompile(`(?i)\b(?:who|what|which|where|when|why|how|or)\b|什么|谁|哪|还是|怎么|多少|几`)
+	open = lazyregexp.New(`(?i)\b(?:who|what|which|where|when|why|how|or)\b|什么|谁|哪|还是|怎么|多少|几`)
 )
 
 // offer matches questions whose answer is about what the assistant does.
-var offer = regexp.MustCompile(`(?i)\b(?:shall|should|can|could|may) I\b|\bwant me to\b|要不要我|需要我|要我`)
+var offer = lazyregexp.New(`(?i)\b(?:shall|should|can|could|may) I\b|\bwant me to\b|要不要我|需要我|要我`)
 
 // takenSentences are those at the end of what the assistant says to which a reply consents.
 const takenSentences = 4

@@ -1,11 +1,12 @@
 package grounding
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // date is a date of a text, in part: zero is unknown.
@@ -52,28 +53,28 @@ const (
 
 // datePatterns find dates; the groups hold the parts in the order of fields. A text with a date has one of the hints.
 var datePatterns = []struct {
-	says   *regexp.Regexp
+	says   *lazyregexp.Regexp
 	fields string // y, m, d, w
 	hints  []string
 }{
-	{regexp.MustCompile(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b`), "ymd", numerals},
-	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b`), "mdy", numerals},
-	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `,? (\d{4})\b`), "dmy", numerals},
-	{regexp.MustCompile(`\b` + monthName + `\.? (\d{4})\b`), "my", numerals},
-	{regexp.MustCompile(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?\b`), "md", numerals},
-	{regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `\b`), "dm", numerals},
-	{regexp.MustCompile(`\b(January|February|March|April|June|July|August|September|October|November|December)\b`), "m",
+	{lazyregexp.New(`\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b`), "ymd", numerals},
+	{lazyregexp.New(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b`), "mdy", numerals},
+	{lazyregexp.New(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `,? (\d{4})\b`), "dmy", numerals},
+	{lazyregexp.New(`\b` + monthName + `\.? (\d{4})\b`), "my", numerals},
+	{lazyregexp.New(`\b` + monthName + `\.? (\d{1,2})(?:st|nd|rd|th)?\b`), "md", numerals},
+	{lazyregexp.New(`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ` + monthName + `\b`), "dm", numerals},
+	{lazyregexp.New(`\b(January|February|March|April|June|July|August|September|October|November|December)\b`), "m",
 		strings.Fields("uary March April June July August ber")},
-	{regexp.MustCompile(`\b(?:in|since|until|by|last|next|this|early|late|mid|every|during|of|from) (May)\b`), "m",
+	{lazyregexp.New(`\b(?:in|since|until|by|last|next|this|early|late|mid|every|during|of|from) (May)\b`), "m",
 		[]string{"May"}},
-	{regexp.MustCompile(`\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b`), "w", []string{"day"}},
-	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]?`), "ymd", []string{"月"}},
-	{regexp.MustCompile(`(\d{4})年(\d{1,2}|` + hanNumber + `)月`), "ym", []string{"月"}},
-	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]`), "md", []string{"月"}},
-	{regexp.MustCompile(`(\d{1,2}|` + hanNumber + `)月(?:份|[^\p{Han}]|$|底|初|中|的|去|要|入|搬|死|离|结|出|开)`), "m",
+	{lazyregexp.New(`\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b`), "w", []string{"day"}},
+	{lazyregexp.New(`(\d{4})年(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]?`), "ymd", []string{"月"}},
+	{lazyregexp.New(`(\d{4})年(\d{1,2}|` + hanNumber + `)月`), "ym", []string{"月"}},
+	{lazyregexp.New(`(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]`), "md", []string{"月"}},
+	{lazyregexp.New(`(\d{1,2}|` + hanNumber + `)月(?:份|[^\p{Han}]|$|底|初|中|的|去|要|入|搬|死|离|结|出|开)`), "m",
 		[]string{"月"}},
-	{regexp.MustCompile(`(?:周|星期|礼拜)([一二三四五六日天])`), "w", []string{"周", "星期", "礼拜"}},
-	{regexp.MustCompile(`\b((?:19|20)\d{2})\b`), "y", numerals},
+	{lazyregexp.New(`(?:周|星期|礼拜)([一二三四五六日天])`), "w", []string{"周", "星期", "礼拜"}},
+	{lazyregexp.New(`\b((?:19|20)\d{2})\b`), "y", numerals},
 }
 
 var numerals = strings.Split("0123456789", "")
@@ -87,12 +88,12 @@ const furtherDays = `(?:(?:, and |, | and | to | or |–|-)\d{1,2})+`
 
 // Lists of days of one month: the days, and the month with or without the year.
 var (
-	daysBefore = regexp.MustCompile(`\b(\d{1,2})(` + furtherDays + `)( ` + monthName + `(?:,? \d{4})?)\b`)
-	daysAfter  = regexp.MustCompile(`\b(` + monthName + ` )(\d{1,2}` + furtherDays + `)\b(,? \d{4}\b)?`)
-	hanDays    = regexp.MustCompile(`((?:\d{4}年)?(?:\d{1,2}|` + hanNumber + `)月)` +
+	daysBefore = lazyregexp.New(`\b(\d{1,2})(` + furtherDays + `)( ` + monthName + `(?:,? \d{4})?)\b`)
+	daysAfter  = lazyregexp.New(`\b(` + monthName + ` )(\d{1,2}` + furtherDays + `)\b(,? \d{4}\b)?`)
+	hanDays    = lazyregexp.New(`((?:\d{4}年)?(?:\d{1,2}|` + hanNumber + `)月)` +
 		`((?:(?:\d{1,2}|` + hanNumber + `)[日号]?[、，和及或到至-])+(?:\d{1,2}|` + hanNumber + `)[日号])`)
-	oneDay    = regexp.MustCompile(`\d{1,2}`)
-	oneHanDay = regexp.MustCompile(`\d{1,2}|` + hanNumber)
+	oneDay    = lazyregexp.New(`\d{1,2}`)
+	oneHanDay = lazyregexp.New(`\d{1,2}|` + hanNumber)
 )
 
 // expandDays writes each day of a list with its month and year, as in "6 May 2031, 8 May 2031".
@@ -159,15 +160,15 @@ func (d *date) set(field byte, part string) {
 
 // relatives match, in a plain text, dates that are counted from when it was said, and how far from that they may lie.
 var relatives = []struct {
-	says   *regexp.Regexp
+	says   *lazyregexp.Regexp
 	within time.Duration
 }{
-	{regexp.MustCompile(`\b(?:yesterday|today|tomorrow|tonight|last (?:night|evening)|` +
+	{lazyregexp.New(`\b(?:yesterday|today|tomorrow|tonight|last (?:night|evening)|` +
 		`this (?:morning|afternoon|evening))\b|` +
 		`[昨今明][天晚早日]|[前后]天|刚才`), 3 * day},
-	{regexp.MustCompile(`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]|[上下本这]个?周`), 13 * day},
-	{regexp.MustCompile(`\bweeks?\b|[周星][前后期]|(?:上上|下下)个?周`), 70 * day},
-	{regexp.MustCompile(`\b(?:ago|recently|lately|new|(?:last|next|this|coming) (?:month|year|spring|summer|autumn|fall|` +
+	{lazyregexp.New(`\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天末]|[上下本这]个?周`), 13 * day},
+	{lazyregexp.New(`\bweeks?\b|[周星][前后期]|(?:上上|下下)个?周`), 70 * day},
+	{lazyregexp.New(`\b(?:ago|recently|lately|new|(?:last|next|this|coming) (?:month|year|spring|summer|autumn|fall|` +
 		`winter|season|term|semester|holidays?|christmas|easter|january|february|march|april|may|june|july|august|` +
 		`september|october|november|december)|in (?:a|an|\w+) (?:day|month|year)s?)\b|` +
 		`[今明去][年月春夏秋冬]|[上下本这]个?[月学]|刚|最近|[天月年]前|[天月年]后`), year},
@@ -179,7 +180,7 @@ const (
 )
 
 // agoYears matches a number of years before or after a text was said.
-var agoYears = regexp.MustCompile(`\b(\w+(?:-\w+)?) years? ago\b|\bin (\w+(?:-\w+)?) years\b|` +
+var agoYears = lazyregexp.New(`\b(\w+(?:-\w+)?) years? ago\b|\bin (\w+(?:-\w+)?) years\b|` +
 	`(\d+|` + hanNumber + `)年[前后]`)
 
 // span is a time in which a relative date of a source lies.
@@ -209,7 +210,7 @@ func spansOf(said string, at time.Time) (spans []span) {
 
 // vague reports whether a sentence of a plain text has such a relative date and names no month, which would tell the
 // time that is meant.
-func vague(said string, relative *regexp.Regexp) bool {
+func vague(said string, relative *lazyregexp.Regexp) bool {
 	for _, sentence := range sentenceEnd.Split(said, -1) {
 		if relative.MatchString(sentence) && !monthOf.MatchString(sentence) {
 			return true
@@ -219,9 +220,9 @@ func vague(said string, relative *regexp.Regexp) bool {
 }
 
 var (
-	sentenceEnd = regexp.MustCompile(`[.!?\n]+(?:\s|$)|[。！？；\n]+`)
+	sentenceEnd = lazyregexp.New(`[.!?\n]+(?:\s|$)|[。！？；\n]+`)
 	// monthOf matches a month in a plain text, other than one that is relative itself ("last march").
-	monthOf = regexp.MustCompile(`\b(?:in|on|since|until|by|of|\d{1,2}(?:st|nd|rd|th)?) (?:jan|feb|mar|apr|may|` +
+	monthOf = lazyregexp.New(`\b(?:in|on|since|until|by|of|\d{1,2}(?:st|nd|rd|th)?) (?:jan|feb|mar|apr|may|` +
 		`jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|(?:\d{1,2}|` + hanNumber + `)月`)
 )
 

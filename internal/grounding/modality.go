@@ -2,8 +2,9 @@ package grounding
 
 import (
 	_ "embed"
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 var (
@@ -15,10 +16,10 @@ var (
 	times      = phrasesOf("time")
 
 	// wished matches 想, "want to", and the words that have it in another sense.
-	wished = regexp.MustCompile(`想法|想象|想起|想到|想念|理想|思想|梦想|猜想|联想|感想|设想|想家|想`)
+	wished = lazyregexp.New(`想法|想象|想起|想到|想念|理想|思想|梦想|猜想|联想|感想|设想|想家|想`)
 
 	// monthOfMay matches the month, which is no possibility.
-	monthOfMay = regexp.MustCompile(`(\d(?:st|nd|rd|th)? |\b(?:in|of|since|until|by|before|after|from|to|early|mid|` +
+	monthOfMay = lazyregexp.New(`(\d(?:st|nd|rd|th)? |\b(?:in|of|since|until|by|before|after|from|to|early|mid|` +
 		`late|last|next|this|every) )May\b|\bMay( \d)`)
 )
 
@@ -62,7 +63,7 @@ func shareCondition(sentence []clause) {
 var formsFile string
 
 // forms are the words of forms.txt by each of their forms; hanForms matches the Han ones.
-var forms, hanForms = func() (map[string]string, *regexp.Regexp) {
+var forms, hanForms = func() (map[string]string, *lazyregexp.Regexp) {
 	of := map[string]string{}
 	var han []string
 	for _, e := range entriesOf(formsFile) {

@@ -2,12 +2,13 @@ package grounding
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // places holds, in each line, the words of one place: its name and its people's or language's, in English and Chinese.
@@ -67,11 +68,11 @@ func wordSet(words string) map[string]bool {
 }
 
 var (
-	latinWord = regexp.MustCompile(`\p{Latin}[\p{Latin}\p{M}]*(?:['’-]\p{Latin}[\p{Latin}\p{M}]*)*`)
+	latinWord = lazyregexp.New(`\p{Latin}[\p{Latin}\p{M}]*(?:['’-]\p{Latin}[\p{Latin}\p{M}]*)*`)
 	// begins matches text after which a capital begins a sentence, a quotation or an item of a list.
-	begins = regexp.MustCompile(`(?:^|[.!?;:。！？；：\n•"“‘(（「]|\n[-*])\s*$`)
+	begins = lazyregexp.New(`(?:^|[.!?;:。！？；：\n•"“‘(（「]|\n[-*])\s*$`)
 	// shortened matches text before the full stop that ends with an abbreviation.
-	shortened = regexp.MustCompile(`\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|[A-Z])\.\s*$`)
+	shortened = lazyregexp.New(`\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|[A-Z])\.\s*$`)
 )
 
 // namesIn returns the Latin words of a text that name someone or something: those with a capital within a sentence,
@@ -105,7 +106,7 @@ func joined(before string) bool {
 	return before != "" && before[len(before)-1] >= '0' && before[len(before)-1] <= '9'
 }
 
-var andName = regexp.MustCompile(`^ (?:and|&) \p{Lu}\p{Ll}`)
+var andName = lazyregexp.New(`^ (?:and|&) \p{Lu}\p{Ll}`)
 
 func followedByName(after string) bool { return andName.MatchString(after) }
 
@@ -119,22 +120,22 @@ func withoutPossessive(word string) string {
 const surnames = "王李张刘陈杨赵吴徐孙朱郭郑谢邓曹彭冯沈吕"
 
 var (
-	chineseName = regexp.MustCompile(`(?:名叫|叫做|叫作|改名为|改叫|名字是|名为|叫)“?(\p{Han}{2,4})`)
-	nickname    = regexp.MustCompile(`[小老阿][` + surnames + `]`)
-	titled      = regexp.MustCompile(`[` + surnames + `黄周林何罗高梁韩](?:先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
-	relation    = regexp.MustCompile(`(?:朋友|同事|老板|丈夫|妻子|老公|老婆|男友|女友|儿子|女儿|弟弟|妹妹|哥哥|姐姐|医生|老师)` +
+	chineseName = lazyregexp.New(`(?:名叫|叫做|叫作|改名为|改叫|名字是|名为|叫)“?(\p{Han}{2,4})`)
+	nickname    = lazyregexp.New(`[小老阿][` + surnames + `]`)
+	titled      = lazyregexp.New(`[` + surnames + `黄周林何罗高梁韩](?:先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
+	relation    = lazyregexp.New(`(?:朋友|同事|老板|丈夫|妻子|老公|老婆|男友|女友|儿子|女儿|弟弟|妹妹|哥哥|姐姐|医生|老师)` +
 		`(?:是|叫)?([` + surnames + `]\p{Han}{1,2})`)
 	// nameEnd matches what follows a name of unknown length.
-	nameEnd = regexp.MustCompile(`[的了着在和与是去来有也都会把被就很已从]`)
+	nameEnd = lazyregexp.New(`[的了着在和与是去来有也都会把被就很已从]`)
 	// noChineseName are words that look like names.
-	noChineseName = regexp.MustCompile(`小孙[子女]|谢谢|陈年|陈列|王国|王子|李子|张罗|叫(?:外卖|醒|车|人|停|好|嚷|喊)`)
+	noChineseName = lazyregexp.New(`小孙[子女]|谢谢|陈年|陈列|王国|王子|李子|张罗|叫(?:外卖|醒|车|人|停|好|嚷|喊)`)
 )
 
 // chineseNamesIn returns Chinese names by the words around them.
 func chineseNamesIn(s string) []string {
 	var names []string
 	s = noChineseName.ReplaceAllString(s, "，")
-	for _, pattern := range []*regexp.Regexp{chineseName, relation} {
+	for _, pattern := range []*lazyregexp.Regexp{chineseName, relation} {
 		for _, match := range pattern.FindAllStringSubmatch(s, -1) {
 			name := match[1]
 			if end := nameEnd.FindStringIndex(name); end != nil {

@@ -2,10 +2,11 @@ package grounding
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 var (
@@ -18,12 +19,12 @@ var (
 var (
 	openingWords = wordSet(strings.Join(cues["opening"], " "))
 	// opens matches a name with which a statement begins, by the verb after it.
-	opens = regexp.MustCompile(`^(\p{Lu}\p{Ll}+)(?:['’]s|(?: \p{Lu}\p{Ll}+)* (?:is|was|are|were|has|had|does|did|will|` +
+	opens = lazyregexp.New(`^(\p{Lu}\p{Ll}+)(?:['’]s|(?: \p{Lu}\p{Ll}+)* (?:is|was|are|were|has|had|does|did|will|` +
 		`would|can|could|may|also|and|[a-z]+(?:s|ed|ught|ew|ent)) )`)
 )
 
 // noNameEnd matches the ends of nouns that are no names.
-var noNameEnd = regexp.MustCompile(`(?:ing|ness|tion|sion|ity|ment|ism|ics|ship|ance|ence|ours?)$`)
+var noNameEnd = lazyregexp.New(`(?:ing|ness|tion|sion|ity|ment|ism|ics|ship|ance|ence|ours?)$`)
 
 // openingName returns a name with which a statement begins; "" if its first word is no name.
 func openingName(statement string) string {
@@ -40,9 +41,9 @@ func openingName(statement string) string {
 }
 
 // hanName matches a Chinese surname with what follows it.
-var hanSurname = func() *regexp.Regexp {
+var hanSurname = func() *lazyregexp.Regexp {
 	_, list, _ := strings.Cut(surnamesFile, "\n")
-	return regexp.MustCompile(`^(?:` + strings.Join(strings.Fields(list), "|") + `)`)
+	return lazyregexp.New(`^(?:` + strings.Join(strings.Fields(list), "|") + `)`)
 }()
 
 var noHanNames = wordSet(func() string {
@@ -52,21 +53,21 @@ var noHanNames = wordSet(func() string {
 
 var (
 	// beforeName matches what a Chinese name may follow.
-	beforeName = regexp.MustCompile(`(?:[，。；：、“\s]|和|跟|与|由|给|找|陪|请|让|是|被|同|向|及|` +
+	beforeName = lazyregexp.New(`(?:[，。；：、“\s]|和|跟|与|由|给|找|陪|请|让|是|被|同|向|及|` +
 		`朋友|同学|同事|老板|领导|上司|丈夫|妻子|老公|老婆|爱人|男友|女友|男朋友|女朋友|儿子|女儿|弟弟|妹妹|哥哥|姐姐|医生|老师|教练|` +
 		`邻居|室友|表哥|表姐|表弟|表妹|客户|搭档|闺蜜|经理|导师|律师|喜欢|认识|名叫|叫)`)
 	// afterName matches what may follow a Chinese name.
-	afterName = regexp.MustCompile(`^(?:$|[，。；：、”\s]|是|的|和|与|跟|也|在|有|让|说|给|来|去|要|会|想|一起|教|送|住|对|把|将|于|都|` +
+	afterName = lazyregexp.New(`^(?:$|[，。；：、”\s]|是|的|和|与|跟|也|在|有|让|说|给|来|去|要|会|想|一起|教|送|住|对|把|将|于|都|` +
 		`已|开|不|没|很|导演|先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
 	// afterNameInConclusion also matches what may follow the user's own name in a fact, which the turn need not have.
-	afterNameInConclusion = regexp.MustCompile(afterName.String() + `|^[用做写]`)
+	afterNameInConclusion = lazyregexp.New(afterName.String() + `|^[用做写]`)
 	// ofUser matches what the user has at the beginning of a statement: a name, or a thing.
-	ofUser = regexp.MustCompile(`^(\p{Han}{2,4})是用户的`)
+	ofUser = lazyregexp.New(`^(\p{Han}{2,4})是用户的`)
 )
 
 // placedNamesIn returns the Chinese names of a statement by their surname and the words around them, before what may
 // follow a name, and what it says to be the user's at its beginning.
-func placedNamesIn(s string, after *regexp.Regexp) (names []string) {
+func placedNamesIn(s string, after *lazyregexp.Regexp) (names []string) {
 	if !hasHan(s) {
 		return nil
 	}
@@ -87,7 +88,7 @@ func placedNamesIn(s string, after *regexp.Regexp) (names []string) {
 
 // nameAt returns the Chinese name with which a text begins: a surname and one or two characters, before what may follow
 // a name; "" if it does not begin with a name.
-func nameAt(s string, after *regexp.Regexp) string {
+func nameAt(s string, after *lazyregexp.Regexp) string {
 	surname := hanSurname.FindString(s)
 	if surname == "" {
 		return ""

@@ -1,16 +1,17 @@
 package grounding
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // phrases is a set of words and phrases that are looked for in plain texts.
 type phrases struct {
 	latin map[string][][]string // the tokens of phrases, longest first, by the first token
-	han   *regexp.Regexp        // nil: there are no Han phrases
+	han   *lazyregexp.Regexp    // nil: there are no Han phrases
 }
 
 // phrasesOf returns the phrases of some lists of cues.txt.
@@ -37,9 +38,9 @@ func phrasesOf(lists ...string) phrases {
 }
 
 // anyOf matches any of some texts, the longest first.
-func anyOf(texts []string) *regexp.Regexp {
+func anyOf(texts []string) *lazyregexp.Regexp {
 	slices.SortFunc(texts, func(a, b string) int { return len(b) - len(a) })
-	return regexp.MustCompile(strings.Join(texts, "|"))
+	return lazyregexp.New(strings.Join(texts, "|"))
 }
 
 // cut returns tokens and Han text without the phrases, and the number of phrases that it cut out. A phrase of Han

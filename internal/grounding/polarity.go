@@ -1,11 +1,11 @@
 package grounding
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -34,14 +34,14 @@ var (
 )
 
 var (
-	clauseEnd = regexp.MustCompile(`[.!?;,。！？；，、\n]+(?:\s|$)|[。！？；，\n]+|` +
+	clauseEnd = lazyregexp.New(`[.!?;,。！？；，、\n]+(?:\s|$)|[。！？；，\n]+|` +
 		`(?i)\b(?:but|and|because|so|though|although|while|since|when)\b|但是?|可是|因为|所以|然后`)
 	undenied = phrasesOf("undenied")
 	negative = phrasesOf("negative")
 	light    = phrasesOf("light")
 	pronouns = phrasesOf("pronoun")
 	// plainDenial matches a denied word whose first character makes another word with 不: 不同, "different", 不过, "but".
-	plainDenial = regexp.MustCompile("不(同意|过敏)")
+	plainDenial = lazyregexp.New("不(同意|过敏)")
 )
 
 func isHanRune(r rune) bool { return unicode.Is(unicode.Han, r) }

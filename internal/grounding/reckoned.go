@@ -2,11 +2,12 @@ package grounding
 
 import (
 	_ "embed"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 //go:embed reckoned.txt
@@ -26,12 +27,12 @@ var reckonedWords = func() map[string][]float64 {
 
 // hinted is a pattern that matches no text without one of its hints.
 type hinted struct {
-	*regexp.Regexp
+	*lazyregexp.Regexp
 	hints []string
 }
 
 func hintedBy(hints, pattern string) hinted {
-	return hinted{regexp.MustCompile(pattern), strings.Split(hints, "|")}
+	return hinted{lazyregexp.New(pattern), strings.Split(hints, "|")}
 }
 
 // groupsIn returns the groups of each match, without the empty ones.
@@ -90,7 +91,7 @@ func (m *matter) reckon(source Source) {
 }
 
 // separators match what divides the items of a list.
-var separators = regexp.MustCompile(`,? (?:and|&) |, |[、和]`)
+var separators = lazyregexp.New(`,? (?:and|&) |, |[、和]`)
 
 // reckonYears adds years and ages that follow from when a line was said.
 func (m *matter) reckonYears(said string, at time.Time) {

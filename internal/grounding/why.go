@@ -1,10 +1,11 @@
 package grounding
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // Why returns what is wrong with a conclusion that adds something to its sources, as in `adds "Kyoto" and "1931",
@@ -39,4 +40,4 @@ func beginsClause(statement, name string) bool {
 
 // named matches what sources have in the same words: a level or a code, such as B2, the title of a work, a Chinese
 // name of a group of companies, the end of a Chinese name of an illness, and a prize.
-var named = regexp.MustCompile(`\b\p{Lu}{1,3}\d{1,4}\b|《[^《》]+》|\p{Han}{2}集团|\p{Han}(?:症|炎|癌|溃疡|综合征)|[特一二三四]等奖`)
+var named = lazyregexp.New(`\b\p{Lu}{1,3}\d{1,4}\b|《[^《》]+》|\p{Han}{2}集团|\p{Han}(?:症|炎|癌|溃疡|综合征)|[特一二三四]等奖`)

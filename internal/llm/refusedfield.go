@@ -3,40 +3,41 @@ package llm
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // fieldPattern says how the errors of endpoints name a field.
 type fieldPattern struct {
-	place   string         // in "param" or "loc"
-	pattern *regexp.Regexp // in a message
-	plain   bool           // no other message has such a name, so that no word of refusal must be near it
+	place   string             // in "param" or "loc"
+	pattern *lazyregexp.Regexp // in a message
+	plain   bool               // no other message has such a name, so that no word of refusal must be near it
 }
 
 var (
-	namesOfTemperature         = fieldPattern{place: "temperature", pattern: regexp.MustCompile(`(?i)\btemperature\b`)}
-	namesOfMaxTokens           = fieldPattern{place: "max_tokens", pattern: regexp.MustCompile(`(?i)\bmax_tokens\b`)}
+	namesOfTemperature         = fieldPattern{place: "temperature", pattern: lazyregexp.New(`(?i)\btemperature\b`)}
+	namesOfMaxTokens           = fieldPattern{place: "max_tokens", pattern: lazyregexp.New(`(?i)\bmax_tokens\b`)}
 	namesOfMaxCompletionTokens = fieldPattern{
-		place: "max_completion_tokens", pattern: regexp.MustCompile(`(?i)\bmax_completion_tokens\b`),
+		place: "max_completion_tokens", pattern: lazyregexp.New(`(?i)\bmax_completion_tokens\b`),
 	}
 	namesOfFormat = fieldPattern{
 		place: "response_format", plain: true,
-		pattern: regexp.MustCompile(`(?i)\b(?:response[_ ]format|json_schema|json_object|json mode)\b`),
+		pattern: lazyregexp.New(`(?i)\b(?:response[_ ]format|json_schema|json_object|json mode)\b`),
 	}
 )
 
 var (
 	// refusal words before or after the name of a field.
-	wordsOfRefusal = regexp.MustCompile(`(?i)unsupported|unknown|unrecogni[sz]ed|unexpected|unavailable|invalid|` +
+	wordsOfRefusal = lazyregexp.New(`(?i)unsupported|unknown|unrecogni[sz]ed|unexpected|unavailable|invalid|` +
 		`extra|deprecated|(?:not|n't|cannot) (?:\w+ )?(?:support|permit|allow|accept|available|recogni[sz]|valid|use)|` +
 		`不支持|无效`)
 	// the same, after the name only.
-	wordsOfLimits = regexp.MustCompile(`(?i)\b(?:must|only|should)\b`)
+	wordsOfLimits = lazyregexp.New(`(?i)\b(?:must|only|should)\b`)
 
 	// aboutLength matches errors of requests that are too long, which may also name max_tokens.
-	aboutLength = regexp.MustCompile(`(?i)context.?(?:length|window|size)|too long|too many (?:input )?tokens|` +
+	aboutLength = lazyregexp.New(`(?i)context.?(?:length|window|size)|too long|too many (?:input )?tokens|` +
 		`reduce the length`)
 )
 
@@ -108,7 +109,7 @@ func repeats(before, name, after, said string) bool {
 	return strings.Contains(said, " "+strings.Join(around, " ")+" ")
 }
 
-var notOfWords = regexp.MustCompile(`[^\p{L}\p{N}_]+`)
+var notOfWords = lazyregexp.New(`[^\p{L}\p{N}_]+`)
 
 // wordsOf returns the words of a text in lower case, with one space before and after each.
 func wordsOf(text string) string {

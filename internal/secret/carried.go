@@ -1,17 +1,18 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 var (
-	userinfo = regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>]*:([^\s/?"'<>]+)@[\w\[]`)
+	userinfo = lazyregexp.New(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>]*:([^\s/?"'<>]+)@[\w\[]`)
 	// header is the name of a header and a scheme, or a scheme alone.
-	header = regexp.MustCompile(`(?i)\b(?:authorization["']?\s{0,3}[:=]\s{0,3}["']?` +
+	header = lazyregexp.New(`(?i)\b(?:authorization["']?\s{0,3}[:=]\s{0,3}["']?` +
 		`(?:(?:basic|bearer|token|api-?key|digest)\s+)?|bearer\s+)([A-Za-z0-9._~+/=-]{8,})`)
 	// option is an option of a command with a user's password.
-	option = regexp.MustCompile(`\b(?:curl|wget|http)\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:([^\s"'\x60]{3,})|` +
+	option = lazyregexp.New(`\b(?:curl|wget|http)\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:([^\s"'\x60]{3,})|` +
 		`\b(?:mysql|mysqldump|sshpass)\b[^\n]*?\s-p ?["']?([^\s"'-][^\s"']{3,})`)
 )
 

@@ -1,9 +1,10 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // isRandom reports whether a value looks like a generated key: it has a number of characters at least, letters and
@@ -16,7 +17,7 @@ func isRandom(value string, least int) bool {
 	return m.digits > 0 && m.letters > 0 && entropy(value) >= min(3.2, 2.2+float64(len(value))/32)
 }
 
-var characters = regexp.MustCompile(`^[A-Za-z0-9+/=._~-]+$`)
+var characters = lazyregexp.New(`^[A-Za-z0-9+/=._~-]+$`)
 
 // isPath reports whether a value is a path or a URL rather than a key in base64, whose parts have digits and capitals.
 func isPath(value string) bool {
@@ -34,11 +35,11 @@ func isPath(value string) bool {
 }
 
 var (
-	uuid = regexp.MustCompile(`^(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	uuid = lazyregexp.New(`^(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	// measure is a number that counts or names something: 12-digit, 10+, 6-stellig, 3rd, 50%, 2FA.
-	measure = regexp.MustCompile(`^(?i)\d{1,4}(?:st|nd|rd|th|x|fa|[+%]|[-+]?(?:[a-z]{4,}))$`)
+	measure = lazyregexp.New(`^(?i)\d{1,4}(?:st|nd|rd|th|x|fa|[+%]|[-+]?(?:[a-z]{4,}))$`)
 	// placeholder is an example or a reference: a value is to be put in its place, or is read from elsewhere.
-	placeholder = regexp.MustCompile(`^(?i)(?:` +
+	placeholder = lazyregexp.New(`^(?i)(?:` +
 		`[<\[{(%@].*|\$.*|[*•.x#_-]+|` +
 		`(?:your|my|the|this|some|insert|enter|add|replace|put|paste|change|new|old|example|sample|dummy|fake)?` +
 		`[-_ ]?(?:(?:secret|api|access|private|auth|client|db|user|strong|super|test)[-_ ]?)*` +
@@ -47,7 +48,7 @@ var (
 		`config[.\[].*|secrets?\..*|settings\..*|self\..*|this\..*|[\w.]+\(.*|` +
 		`null|nil|none|true|false|undefined|empty|yes|no|n/?a|required|optional|string|str|int|text|redacted|hidden|` +
 		`unknown|placeholder|todo|tbd|example)[;,)]*$`)
-	repeated = regexp.MustCompile(`^(?:[xX*•.0]{4,}|(?:hp_|sk-)?\.{3,})`)
+	repeated = lazyregexp.New(`^(?:[xX*•.0]{4,}|(?:hp_|sk-)?\.{3,})`)
 )
 
 // isNoExample reports whether a value is neither Mark, nor an example, nor a reference to a value.
@@ -103,7 +104,7 @@ func isPassword(value string) bool {
 // commonPasswords are no words.
 var commonPasswords = wordSet("qwerty qwertz azerty qwertyuiop asdfgh asdfghjkl letmein iloveyou")
 
-var dateOrAmount = regexp.MustCompile(`^(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|` +
+var dateOrAmount = lazyregexp.New(`^(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|` +
 	`\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,3}(?:[,.]\d{3})+|\d+[.,]\d+|\d{1,2}:\d{2}.*)$`)
 
 // knownNames are products and methods with digits or capitals within that are mentioned together with passwords.
@@ -122,8 +123,8 @@ func isCode(value string) bool {
 }
 
 var (
-	code  = regexp.MustCompile(`^[#*]?(?:[A-Z]-\d{4,8}|\d{3,10}|\d{3}[ -]\d{3}|[A-Z0-9]*\d[A-Z0-9]*-?[A-Z0-9]*)[#*]?$`)
-	wheel = regexp.MustCompile(`^\d{1,2}(?:-\d{1,2}){2,3}$`) // of a safe or a lock
+	code  = lazyregexp.New(`^[#*]?(?:[A-Z]-\d{4,8}|\d{3,10}|\d{3}[ -]\d{3}|[A-Z0-9]*\d[A-Z0-9]*-?[A-Z0-9]*)[#*]?$`)
+	wheel = lazyregexp.New(`^\d{1,2}(?:-\d{1,2}){2,3}$`) // of a safe or a lock
 )
 
 // isLongCode reports whether a value is a code, whatever code is meant.
@@ -152,7 +153,7 @@ func isDocument(value string) bool {
 		!dateOrAmount.MatchString(value)
 }
 
-var document = regexp.MustCompile(`^[A-Z0-9][A-Z0-9 -]*[A-Z0-9]$`)
+var document = lazyregexp.New(`^[A-Z0-9][A-Z0-9 -]*[A-Z0-9]$`)
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}

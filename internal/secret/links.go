@@ -1,8 +1,9 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // assignment returns where the value begins that a text after a name assigns to it, and the sign that does; 0: it
@@ -35,7 +36,7 @@ func assignment(after string) (at int, sign string) {
 var (
 	signs = []string{"=>", ":=", "===", "==", "=", ":", "：", "＝"}
 	// aboutName ends a name of what is no secret, such as SECRET_NAME.
-	aboutName = regexp.MustCompile(`(?i)(?:name|id|limit|length|count|size|url|uri|endpoint|file|path|ttl|expiry|` +
+	aboutName = lazyregexp.New(`(?i)(?:name|id|limit|length|count|size|url|uri|endpoint|file|path|ttl|expiry|` +
 		`expires|type|version|policy|hint|field|label|prefix|header|algorithm|alg|dir|age)s?$`)
 )
 
@@ -106,7 +107,7 @@ func verbs(after string) (links []link) {
 	return links
 }
 
-var chinese = regexp.MustCompile(`^(?:号码|号|码)?["'”」』\x60]?\s?(?:现在|目前|已经|已|一直|就|应该|好像|还|都)?` +
+var chinese = lazyregexp.New(`^(?:号码|号|码)?["'”」』\x60]?\s?(?:现在|目前|已经|已|一直|就|应该|好像|还|都)?` +
 	`(?:是|为|叫|改成了?|改为了?|改到|换成了?|换为|设成了?|设为了?|设置成了?|设置为了?|用的是|用)(?:这个)?[：:]?\s?`)
 
 // chineseVerb is verbs for a text in Chinese: 是, 改成了.
@@ -145,7 +146,7 @@ func placeBefore(text string) (place int, found string) {
 
 var (
 	owners        = wordSet("my your the our his her their")
-	beforeChinese = regexp.MustCompile(`(?:^|[\s\p{Han}，。：；“「（])([[:graph:]]{3,60})[”」]?\s?(?:是|就是|作为|当作?|为)` +
+	beforeChinese = lazyregexp.New(`(?:^|[\s\p{Han}，。：；“「（])([[:graph:]]{3,60})[”」]?\s?(?:是|就是|作为|当作?|为)` +
 		`(?:[我你您他她们]+的)?[\p{Han}A-Za-z ]{0,6}$`)
-	year = regexp.MustCompile(`^(?:19|20)\d\d$`)
+	year = lazyregexp.New(`^(?:19|20)\d\d$`)
 )

@@ -1,10 +1,11 @@
 package secret
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // form is what a value has to look like after a name.
@@ -61,7 +62,7 @@ type name struct {
 	// needs has words, one of which must precede the name, with or without a space; nil: no word is needed.
 	needs map[string]bool
 	// tail is what follows the name and belongs to it; nil: nothing.
-	tail *regexp.Regexp
+	tail *lazyregexp.Regexp
 }
 
 var (
@@ -69,7 +70,7 @@ var (
 		entry unlock lock safe garage building backup recovery authenticator`)
 	ofKeys  = wordSet("api secret access auth license licence encryption signing client admin webhook deploy private")
 	drivers = wordSet("driver's drivers driver driving")
-	whose   = regexp.MustCompile(`^ (?:for|to|of) (?:my|our|the|his|her|their)(?: [a-z]+){1,3}`)
+	whose   = lazyregexp.New(`^ (?:for|to|of) (?:my|our|the|his|her|their)(?: [a-z]+){1,3}`)
 
 	// names are tried in this order at each place.
 	names = indexed(slices.Concat(

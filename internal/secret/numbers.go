@@ -1,9 +1,10 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
 	"time"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // numbers finds what has the length, the issuer and the checksum of a card number, an IBAN or a Chinese identity
@@ -33,10 +34,10 @@ func numbers(text string) (spans []span) {
 
 var (
 	// digitGroups are the digits of a card, alone or in the groups in which they are printed.
-	digitGroups = regexp.MustCompile(`\d{4}(?: \d{4}){3}(?: \d{3})?|\d{4}(?:-\d{4}){3}(?:-\d{3})?|` +
+	digitGroups = lazyregexp.New(`\d{4}(?: \d{4}){3}(?: \d{3})?|\d{4}(?:-\d{4}){3}(?:-\d{3})?|` +
 		`\d{4}[ -]\d{6}[ -]\d{4,5}|\d{6}[ -]\d{13}|\d{13,19}`)
-	identityNumber = regexp.MustCompile(`\d{17}[\dXx]|\d{6} \d{8} \d{3}[\dXx]`)
-	ibanBegin      = regexp.MustCompile(`[A-Z]{2}\d{2} ?[A-Z0-9]`)
+	identityNumber = lazyregexp.New(`\d{17}[\dXx]|\d{6} \d{8} \d{3}[\dXx]`)
+	ibanBegin      = lazyregexp.New(`[A-Z]{2}\d{2} ?[A-Z0-9]`)
 )
 
 // isApart reports whether the characters around a number do not continue it.

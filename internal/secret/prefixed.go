@@ -3,11 +3,12 @@ package secret
 import (
 	_ "embed"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 //go:embed gitleaks.tsv
@@ -21,7 +22,7 @@ type rule struct {
 	kind       string
 	entropy    float64  // least bits a character
 	keywords   []string // in lower case; every text with such a token has one
-	expression func() *regexp.Regexp
+	expression *lazyregexp.Regexp
 }
 
 var rules = sync.OnceValue(func() *ruleSet {
@@ -87,7 +88,7 @@ func parse(table string, most float64) (list []rule) {
 		}
 		list = append(list, rule{
 			kind: fields[0], entropy: min(entropy, most), keywords: strings.Fields(fields[2]),
-			expression: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) }),
+			expression: lazyregexp.New(source),
 		})
 	}
 	return list
@@ -96,7 +97,7 @@ func parse(table string, most float64) (list []rule) {
 // prefixed finds tokens by their prefixes and structure. lower is the text in lower case.
 func prefixed(text, lower string) (spans []span) {
 	for _, r := range rules().in(lower) {
-		for _, match := range r.expression().FindAllStringSubmatchIndex(text, -1) {
+		for _, match := range r.expression.FindAllStringSubmatchIndex(text, -1) {
 			start, end := match[0], match[1]
 			if len(match) > 2 && match[2] >= 0 {
 				start, end = match[2], match[3]
@@ -119,10 +120,10 @@ func hasAny(text string, words []string) bool {
 }
 
 var (
-	blockBegin = regexp.MustCompile(`-{5}BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-{5}`)
-	blockEnd   = regexp.MustCompile(`-{5}END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-{5}`)
+	blockBegin = lazyregexp.New(`-{5}BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-{5}`)
+	blockEnd   = lazyregexp.New(`-{5}END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-{5}`)
 	// blockBody is what of a block can be seen of one whose end is missing.
-	blockBody = regexp.MustCompile(`^(?:\s|\\[nr]|[A-Za-z0-9+/=]{16,})*`)
+	blockBody = lazyregexp.New(`^(?:\s|\\[nr]|[A-Za-z0-9+/=]{16,})*`)
 )
 
 // blocks finds private keys from their first line to their last one, or as far as they go.

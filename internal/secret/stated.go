@@ -1,10 +1,11 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 const (
@@ -82,7 +83,7 @@ func (v value) span(place int, f *form) span {
 func (v value) quoted() bool { return v.start > 0 }
 
 var (
-	nextPair = regexp.MustCompile(`[&;,]\w+[=:]|;`)
+	nextPair = lazyregexp.New(`[&;,]\w+[=:]|;`)
 	quotes   = map[rune]string{'"': `"`, '\'': `'`, '`': "`", '“': "”", '「': "」", '『': "』", '‘': "’"}
 )
 
@@ -153,9 +154,9 @@ func (v value) withSigns(l link) value {
 }
 
 var (
-	spacedCode = regexp.MustCompile(`^\d{3}[ -]\d{3}\b`)
-	signsAfter = regexp.MustCompile(`^[!?*]+`)
-	goesOn     = regexp.MustCompile(`^(?:[ \t]+[a-z]|[,，;；])`)
+	spacedCode = lazyregexp.New(`^\d{3}[ -]\d{3}\b`)
+	signsAfter = lazyregexp.New(`^[!?*]+`)
+	goesOn     = lazyregexp.New(`^(?:[ \t]+[a-z]|[,，;；])`)
 )
 
 // before returns the value in front of a name: "hunter2 is my password", 4821是我的密码.
@@ -191,10 +192,10 @@ func (f *form) near(after string, end int) (spans []span) {
 }
 
 var (
-	sentenceEnd = regexp.MustCompile(`[.!?]\s|[。！？\n]`)
-	longKey     = regexp.MustCompile(`(?:^|[\s"'\x60“「（(：，是为])([A-Za-z0-9_+/=.~-]{20,160})`)
+	sentenceEnd = lazyregexp.New(`[.!?]\s|[。！？\n]`)
+	longKey     = lazyregexp.New(`(?:^|[\s"'\x60“「（(：，是为])([A-Za-z0-9_+/=.~-]{20,160})`)
 	// digestWord names what is as long as a key, and no secret.
-	digestWord = regexp.MustCompile(`(?i)(?:commit|revision|sha-?\d*|hash|digest|checksum|md5|version|build|branch|` +
+	digestWord = lazyregexp.New(`(?i)(?:commit|revision|sha-?\d*|hash|digest|checksum|md5|version|build|branch|` +
 		`tag|id|uuid|file|path|提交|哈希|摘要|版本)\W{0,3}$`)
 )
 

@@ -1,9 +1,10 @@
 package secret
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // isWords reports whether plain words are a password: they are quoted, or nothing else is said after the name.
@@ -22,8 +23,8 @@ func (f *form) isWords(v value, l link) bool {
 }
 
 var (
-	plainWord = regexp.MustCompile(`^[A-Za-z]{4,32}$`)
-	clauseEnd = regexp.MustCompile(`^\s*$|^[.!,;)，。！；）]|^\s*\n|^ (?:and|but|so)\b`)
+	plainWord = lazyregexp.New(`^[A-Za-z]{4,32}$`)
+	clauseEnd = lazyregexp.New(`^\s*$|^[.!,;)，。！；）]|^\s*\n|^ (?:and|but|so)\b`)
 )
 
 // describes reports whether a word is said of a password rather than being one.
@@ -32,7 +33,7 @@ func describes(word string) bool {
 }
 
 var (
-	description  = regexp.MustCompile(`(?:ed|ing|able|ible|less|ful|tive|sive|ous|n't|(?:er|est) than)$`)
+	description  = lazyregexp.New(`(?:ed|ing|able|ible|less|ful|tive|sive|ous|n't|(?:er|est) than)$`)
 	descriptions = wordSet(`
 		absent abysmal alphanumeric ancient annoying arbitrary automatic awful bad basic best better big broken
 		case-sensitive cheap clear clever common complete complex complicated confidential correct critical cryptic
@@ -80,6 +81,6 @@ const wallet = 12
 
 var (
 	sentenceWords = wordSet("the and for with from have was are but not")
-	phraseWords   = regexp.MustCompile(`^[a-z]{3,12}(?:[ -][a-z]{3,12}){2,23}`)
-	phraseEnd     = regexp.MustCompile(`^\s*$|^\s*[.!,;:)，。！；\n"]`)
+	phraseWords   = lazyregexp.New(`^[a-z]{3,12}(?:[ -][a-z]{3,12}){2,23}`)
+	phraseEnd     = lazyregexp.New(`^\s*$|^\s*[.!,;:)，。！；\n"]`)
 )

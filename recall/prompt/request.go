@@ -1,22 +1,22 @@
 package prompt
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
 var (
 	// opened begins a question that may lack its mark.
-	opened = regexp.MustCompile(`(?i)^\W*(?:(?:and|but|so|also|now|ok|okay|hey|hi|hello|then)\W+)?` +
+	opened = lazyregexp.New(`(?i)^\W*(?:(?:and|but|so|also|now|ok|okay|hey|hi|hello|then)\W+)?` +
 		`(?:what|who|whom|whose|where|when|which|why|how|is|are|was|were|do|does|did|can|could|should|would|will|` +
 		`has|had)(?:'s|’s)?\b`)
-	holdsChinese = regexp.MustCompile(`什么|谁|哪|几|多少|多久|多大|怎么|怎样|如何|为何|是否|是不是|有没有|能不能|可不可以`)
+	holdsChinese = lazyregexp.New(`什么|谁|哪|几|多少|多久|多大|怎么|怎样|如何|为何|是否|是不是|有没有|能不能|可不可以`)
 
 	// requested begins an imperative.
-	requested = regexp.MustCompile(`(?i)^\W*(?:(?:and|but|so|also|now|ok|okay|hey|hi|hello|then|please|kindly)\W+)*` +
+	requested = lazyregexp.New(`(?i)^\W*(?:(?:and|but|so|also|now|ok|okay|hey|hi|hello|then|please|kindly)\W+)*` +
 		`(?:tell|remind|show|find|list|give|recommend|suggest|explain|describe|help|write|draft|plan|book|compare|` +
 		`summari[sz]e|check|name|recap|look up|pick|choose|answer|continue|remember)\b|` +
 		`^\W*(?:请|麻烦|帮我?|告诉|提醒|推荐|列出|列一下|给我|介绍|说说|讲讲|查一?下?|写一?|总结|解释|回忆|根据)`)

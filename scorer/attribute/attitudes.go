@@ -1,10 +1,10 @@
 package attribute
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -115,7 +115,7 @@ var useVerb = set("eat drink watch listen play go music do")
 var feelings = []struct {
 	kind     string
 	positive bool
-	pattern  *regexp.Regexp
+	pattern  *lazyregexp.Regexp
 }{
 	{fear, false, felt(`(?:(?:am |is |are )?(?:not|no longer) (?:really )?(?:afraid|scared|terrified|frightened) of|` +
 		`used to be (?:afraid|scared|terrified) of|(?:got over|gotten over|overcame|overcome|conquered|lost) (?:my|` +
@@ -137,27 +137,27 @@ var feelings = []struct {
 		`crazy about) `)},
 }
 
-func felt(verb string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^` + openings + `(?:it turns out (?:that )?)?(?:i|we|(?:the )?user) ` + quickly + verb +
+func felt(verb string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)^` + openings + `(?:it turns out (?:that )?)?(?:i|we|(?:the )?user) ` + quickly + verb +
 		`(.+)$`)
 }
 
 var (
-	favourite = regexp.MustCompile(`(?i)^` + openings + `(?:my|(?:the )?user's) (?:new |` +
+	favourite = lazyregexp.New(`(?i)^` + openings + `(?:my|(?:the )?user's) (?:new |` +
 		`current )?favou?rite ((?:[\p{L}'-]+ )` +
 		`{1,4}?)(?:of all (?:time )?|right now |these days |at the moment )*(?:is|has changed to|has become)(?: now|` +
 		` actually)? ` +
 		`(.+)$`)
-	isFavourite = regexp.MustCompile(`(?i)^` + openings + `([\p{L}' -]+?) (?:is|are)(?: now)? my (?:new |` +
+	isFavourite = lazyregexp.New(`(?i)^` + openings + `([\p{L}' -]+?) (?:is|are)(?: now)? my (?:new |` +
 		`current )?favou?rite ` +
 		`([\p{L}' -]+)$`)
-	prefersTo = regexp.MustCompile(`(?i)^` + openings + `(?:i|we|(?:the )?user) ` + quickly + `prefers? ([\p{L} -]+?) ` +
+	prefersTo = lazyregexp.New(`(?i)^` + openings + `(?:i|we|(?:the )?user) ` + quickly + `prefers? ([\p{L} -]+?) ` +
 		`(?:to|over) ([\p{L} -]+?)(?: now| these days)*$`)
 
-	feltTail = regexp.MustCompile(`(?i)(?: (?:any more|now|these days|again|at all|a lot|so much|very much|too|` +
+	feltTail = lazyregexp.New(`(?i)(?: (?:any more|now|these days|again|at all|a lot|so much|very much|too|` +
 		`either|more ` +
 		`than \w+|the most|most|best|lately|nowadays|yet|in general|since .*|after all.*|especially .*))+$`)
-	pronoun = regexp.MustCompile(`(?i)^(?:it|that|this|these|those|them|him|her|how|what|when|the (?:first|` +
+	pronoun = lazyregexp.New(`(?i)^(?:it|that|this|these|those|them|him|her|how|what|when|the (?:first|` +
 		`second|last|other|idea|way|answer|look)|to be)\b`)
-	preposition = regexp.MustCompile(`(?i) (?:in|on|at|with|for|as|from|about|during|to|over|by|near|of|than)\b`)
+	preposition = lazyregexp.New(`(?i) (?:in|on|at|with|for|as|from|about|during|to|over|by|near|of|than)\b`)
 )

@@ -11,10 +11,10 @@
 package attribute
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -87,7 +87,7 @@ const (
 )
 
 // match returns the first group of a match, or "".
-func match(pattern *regexp.Regexp, s string) string {
+func match(pattern *lazyregexp.Regexp, s string) string {
 	if m := pattern.FindStringSubmatch(s); m != nil {
 		return m[1]
 	}

@@ -1,10 +1,10 @@
 package attribute
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -119,8 +119,8 @@ func (c Change) prefersAnother(earlier string) bool {
 // favouriteWord and endingWord match what statements of favourites, and of endings, have. They spare most statements
 // the other expressions, which take longer.
 var (
-	favouriteWord = regexp.MustCompile(`avou?rite|refer|[最更]`)
-	endingWord    = regexp.MustCompile(`n't |not? |used|quit|stop|gave|given|cease|cancel|left|sold|rid of|drop|delet|` +
+	favouriteWord = lazyregexp.New(`avou?rite|refer|[最更]`)
+	endingWord    = lazyregexp.New(`n't |not? |used|quit|stop|gave|given|cease|cancel|left|sold|rid of|drop|delet|` +
 		`clos|ended|return|had to|have to|gone|unsub|lost|retired|resign|fired|laid|let go|moved|unemploy|` +
 		`[不没戒退停消销卖弃删离辞裁开失扔送]`)
 )

@@ -1,9 +1,9 @@
 package attribute
 
 import (
-	"regexp"
 	"strings"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -70,39 +70,39 @@ func grammarOf(statement string) *grammar {
 
 // grammar is what Clauses knows of a language.
 type grammar struct {
-	hello  *regexp.Regexp // begins a statement and is left out
-	ends   *regexp.Regexp // between clauses
-	unsafe *regexp.Regexp // in statements that stay whole
-	back   *regexp.Regexp // in clauses that refer to the clause before
-	own    *regexp.Regexp // begins a clause with a first-person subject, the first group
-	others *regexp.Regexp // begins a clause without a subject that is not the user's
-	copula *regexp.Regexp // begins a clause, and may be left out in the next one
-	space  string         // between subject and verb
+	hello  *lazyregexp.Regexp // begins a statement and is left out
+	ends   *lazyregexp.Regexp // between clauses
+	unsafe *lazyregexp.Regexp // in statements that stay whole
+	back   *lazyregexp.Regexp // in clauses that refer to the clause before
+	own    *lazyregexp.Regexp // begins a clause with a first-person subject, the first group
+	others *lazyregexp.Regexp // begins a clause without a subject that is not the user's
+	copula *lazyregexp.Regexp // begins a clause, and may be left out in the next one
+	space  string             // between subject and verb
 }
 
 var (
 	english = grammar{
-		hello: regexp.MustCompile(`(?i)^(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there| all)?, `),
-		ends:  regexp.MustCompile(`,? (?:and|but) |, `),
-		unsafe: regexp.MustCompile(`(?i)["“”:?()]|\b(?:if|unless|when|while|until|whether|say|says|said|tells?|told|asks?|` +
+		hello: lazyregexp.New(`(?i)^(?:hi|hello|hey|good (?:morning|afternoon|evening))(?: there| all)?, `),
+		ends:  lazyregexp.New(`,? (?:and|but) |, `),
+		unsafe: lazyregexp.New(`(?i)["“”:?()]|\b(?:if|unless|when|while|until|whether|say|says|said|tells?|told|asks?|` +
 			`asked|who|whose|which|that|pretend|imagine)\b`),
-		back: regexp.MustCompile(`(?i)\b(?:it|there|here|this|that|those|these|them|they|he|she|him|her|his|their|its|` +
+		back: lazyregexp.New(`(?i)\b(?:it|there|here|this|that|those|these|them|they|he|she|him|her|his|their|its|` +
 			`ones?|then|so|both)\b`),
-		own:    regexp.MustCompile(`(?i)^` + openings + `(i|we|my)\b`),
-		others: regexp.MustCompile(`^(?:\w+ly |now |still )*(?:is|has|(?:works|lives|eats|resides|goes|studies|starts)\b)`),
+		own:    lazyregexp.New(`(?i)^` + openings + `(i|we|my)\b`),
+		others: lazyregexp.New(`^(?:\w+ly |now |still )*(?:is|has|(?:works|lives|eats|resides|goes|studies|starts)\b)`),
 		space:  " ",
-		copula: regexp.MustCompile(`(?i)^(?:i'm|i’m|i am) `),
+		copula: lazyregexp.New(`(?i)^(?:i'm|i’m|i am) `),
 	}
 	chinese = grammar{
-		hello:  regexp.MustCompile(`^(?:你好|您好|大家好)[，,]\s*`),
-		ends:   regexp.MustCompile(`[，,]\s*`),
-		unsafe: regexp.MustCompile(`["“”「」：:?？]|如果|要是|假如|的话|除非|只要|说|问|听|时候|当时|假装`),
-		back:   regexp.MustCompile(`那里|那边|那儿|这里|这边|这儿|[它他她]|那|这|所以|因此|于是`),
-		own: regexp.MustCompile(`^(?:而且|并且|但是|但|不过|同时)?(我们?)(?:现在|目前|今年|已经|刚|都|还)*` +
+		hello:  lazyregexp.New(`^(?:你好|您好|大家好)[，,]\s*`),
+		ends:   lazyregexp.New(`[，,]\s*`),
+		unsafe: lazyregexp.New(`["“”「」：:?？]|如果|要是|假如|的话|除非|只要|说|问|听|时候|当时|假装`),
+		back:   lazyregexp.New(`那里|那边|那儿|这里|这边|这儿|[它他她]|那|这|所以|因此|于是`),
+		own: lazyregexp.New(`^(?:而且|并且|但是|但|不过|同时)?(我们?)(?:现在|目前|今年|已经|刚|都|还)*` +
 			`(?:的(?:名字|手机|电话|邮箱|职业|工作)|住|在|是|叫|做|当|对|有|喜欢|爱|讨厌|不|没|会|能|养|学|教|吃|每|平时|经常|搬|` +
 			`\d|[一二三四五六七八九十]|满|单身|结婚|离婚|已婚|用)`),
-		others: regexp.MustCompile(`^叫`), // a pet, a child
-		copula: regexp.MustCompile(`^我是`),
+		others: lazyregexp.New(`^叫`), // a pet, a child
+		copula: lazyregexp.New(`^我是`),
 	}
 )
 

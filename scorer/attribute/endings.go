@@ -1,8 +1,9 @@
 package attribute
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // expand writes contractions out: "I'm not" -> "I am not".
@@ -125,35 +126,35 @@ const (
 )
 
 var (
-	uncertain = regexp.MustCompile(`(?i)\b(?:if|unless|whether|says?|said|told|tells?|asks?|asked|wrote|writes|imagine|` +
+	uncertain = lazyregexp.New(`(?i)\b(?:if|unless|whether|says?|said|told|tells?|asks?|asked|wrote|writes|imagine|` +
 		`pretend|translate|maybe|perhaps|for now|temporarily|for (?:a|the) (?:\w+ )?(?:while|day|week|month|moment|time)|` +
 		`until|your?|almost|nearly|wish)\b|["“”]`)
-	changeEnds = regexp.MustCompile(`[,;!:]\s|\.(?:\s|$)|\s(?:and|but|so|because|although|though|while|which|who)\s|[;!]$`)
-	endTail    = regexp.MustCompile(`(?i)` + when + `+$`)
+	changeEnds = lazyregexp.New(`[,;!:]\s|\.(?:\s|$)|\s(?:and|but|so|because|although|though|while|which|who)\s|[;!]$`)
+	endTail    = lazyregexp.New(`(?i)` + when + `+$`)
 
-	noLonger   = regexp.MustCompile(someone + `(` + quickly + `)no longer (.+)$`)
-	notAnyMore = regexp.MustCompile(someone + quickly + `((?:do |does |am |are |is |have |can)not (?:really )?)(.+?) ` +
+	noLonger   = lazyregexp.New(someone + `(` + quickly + `)no longer (.+)$`)
+	notAnyMore = lazyregexp.New(someone + quickly + `((?:do |does |am |are |is |have |can)not (?:really )?)(.+?) ` +
 		`(?:any more|any longer)(.*)$`)
-	rarely = regexp.MustCompile(`(?i)\b(?:much|often|a lot|as (?:much|many|fast|well)|always|only|just|think|` +
+	rarely = lazyregexp.New(`(?i)\b(?:much|often|a lot|as (?:much|many|fast|well)|always|only|just|think|` +
 		`thinking)(?: |$)`)
-	usedTo  = regexp.MustCompile(someone + quickly + `used to (.+)$`)
-	past    = regexp.MustCompile(`(?i)\b(?:child|kid|teenager|student|boy|girl|school|was|were|used to (?:have|own|be))\b`)
-	stopped = regexp.MustCompile(someone + quickly + `(?:stopped (\w+ing\b.*)|(?:quit|gave up|given up|ceased|` +
+	usedTo  = lazyregexp.New(someone + quickly + `used to (.+)$`)
+	past    = lazyregexp.New(`(?i)\b(?:child|kid|teenager|student|boy|girl|school|was|were|used to (?:have|own|be))\b`)
+	stopped = lazyregexp.New(someone + quickly + `(?:stopped (\w+ing\b.*)|(?:quit|gave up|given up|ceased|` +
 		`cancell?ed|left|sold|got rid of|gotten rid of|gave away|deleted|closed|ended|returned|(?:had|` +
 		`have) to (?:give up|stop|quit|sell|cancel)|dropped out of|unsubscribed from|dropped|gone off) ` +
 		`(?:on )?(.+))$`)
-	denies = regexp.MustCompile(someone + quickly + `((?:do |does |am |are |is |can)not )(.+)$`)
-	again  = regexp.MustCompile(someone + `(` + quickly + `)(?:(?:started|begun|began|taken up|took up|resumed|` +
+	denies = lazyregexp.New(someone + quickly + `((?:do |does |am |are |is |can)not )(.+)$`)
+	again  = lazyregexp.New(someone + `(` + quickly + `)(?:(?:started|begun|began|taken up|took up|resumed|` +
 		`gone back to|went back to|back to) )?(.+) again\b`)
 
-	quitJob = regexp.MustCompile(someone + quickly + `(?:(?:quit|left|lost|resigned from|gave up|given up) ` +
+	quitJob = lazyregexp.New(someone + quickly + `(?:(?:quit|left|lost|resigned from|gave up|given up) ` +
 		`(?:my|our|the|his|her|their) job|resigned|retired|(?:was|were) (?:made redundant|laid off|fired|sacked|let go)|` +
 		`(?:made redundant|laid off|fired|sacked|let go)|unemployed|out of work)` +
 		`(?: (?:as (?:an? )?([\p{L}-]+)|(?:at|from|by|with) (.+?)))?` + when + `*$`)
-	position = regexp.MustCompile(`(?i)^(?:my|our|the|his|her|their) (?:job|position|post|role)(?: (?:at|with|of) )?`)
-	leftFirm = regexp.MustCompile(someone + quickly + `(?:left|quit) ((?-i:` + capital + `)|` +
+	position = lazyregexp.New(`(?i)^(?:my|our|the|his|her|their) (?:job|position|post|role)(?: (?:at|with|of) )?`)
+	leftFirm = lazyregexp.New(someone + quickly + `(?:left|quit) ((?-i:` + capital + `)|` +
 		`the [\p{L} ]+?)(` + when + `*)$`)
-	notAt = regexp.MustCompile(someone + quickly + `no longer (?:with|at|employed (?:at|` +
+	notAt = lazyregexp.New(someone + quickly + `no longer (?:with|at|employed (?:at|` +
 		`by)) ((?-i:` + capital + `))` + when + `*$`)
-	leftHome = regexp.MustCompile(someone + quickly + `moved (?:away from|out of) ((?-i:` + capital + `))` + when + `*$`)
+	leftHome = lazyregexp.New(someone + quickly + `moved (?:away from|out of) ((?-i:` + capital + `))` + when + `*$`)
 )

@@ -2,17 +2,18 @@ package attribute
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 var (
 	contractions = strings.NewReplacer("’", "'", "I'm ", "I am ", "i'm ", "i am ", "I've ", "I have ", "i've ", "i have ",
 		"we're ", "we are ", "We're ", "We are ", "we've ", "we have ", "We've ", "We have ", "User’s", "User's")
-	clauseEnds = regexp.MustCompile(`[,;!]\s|\.(?:\s|$)|\s(?:and|but)\s|[;!]$`)
-	theUser    = regexp.MustCompile(`(?i)^(?:i|we|(?:the )?user)\b[^'’]`)
-	reports    = regexp.MustCompile(`(?i)\b(?:says?|said|tells?|told|asks?|asked|writes?|wrote|reads?|heard)\b`)
+	clauseEnds = lazyregexp.New(`[,;!]\s|\.(?:\s|$)|\s(?:and|but)\s|[;!]$`)
+	theUser    = lazyregexp.New(`(?i)^(?:i|we|(?:the )?user)\b[^'’]`)
+	reports    = lazyregexp.New(`(?i)\b(?:says?|said|tells?|told|asks?|asked|writes?|wrote|reads?|heard)\b`)
 	abbreviate = strings.NewReplacer("St. ", "St ", "Mr. ", "Mr ", "Mrs. ", "Mrs ", "Dr. ", "Dr ")
 )
 
@@ -52,7 +53,7 @@ func ofEnglish(statement string) (claims []Claim) {
 			add(age, "", ageIn(c))
 			add(relationship, "", statusIn(c))
 		}
-		for _, pattern := range []*regexp.Regexp{named, known, renamed} {
+		for _, pattern := range []*lazyregexp.Regexp{named, known, renamed} {
 			if m := pattern.FindStringSubmatch(c); m != nil {
 				add(name, "", words(m[1]))
 			}
@@ -68,13 +69,13 @@ func ofEnglish(statement string) (claims []Claim) {
 }
 
 var (
-	startsWithOther = regexp.MustCompile(`(?i)^(?:my|our|his|her|their|your|the (?:[^u]|u[^s])|user's|\p{L}+'s)\b`)
-	ownStart        = regexp.MustCompile(`(?i)^(?:after [^,]* )?(?:my|our|user's|the user's|i|we|user|call|` +
+	startsWithOther = lazyregexp.New(`(?i)^(?:my|our|his|her|their|your|the (?:[^u]|u[^s])|user's|\p{L}+'s)\b`)
+	ownStart        = lazyregexp.New(`(?i)^(?:after [^,]* )?(?:my|our|user's|the user's|i|we|user|call|` +
 		`please)\b`)
 )
 
 func homeIn(c string, inLowerCase bool) []string {
-	for _, pattern := range []*regexp.Regexp{lives, moved, homed} {
+	for _, pattern := range []*lazyregexp.Regexp{lives, moved, homed} {
 		at := match(pattern, c)
 		if name := match(place, at); name != "" && !noTown[strings.ToLower(name)] {
 			return words(name)
@@ -95,7 +96,7 @@ var timeWord = set(`monday tuesday wednesday thursday friday saturday sunday jan
 	august september october november december christmas easter`)
 
 func employerIn(c string) []string {
-	for i, pattern := range []*regexp.Regexp{works, joins, employed, joined, switched} {
+	for i, pattern := range []*lazyregexp.Regexp{works, joins, employed, joined, switched} {
 		at := match(pattern, c)
 		if at == "" || leisure.MatchString(at) {
 			continue
@@ -114,7 +115,7 @@ func employerIn(c string) []string {
 }
 
 func jobIn(c string) []string {
-	for _, pattern := range []*regexp.Regexp{occupied, became, asJob, myJob} {
+	for _, pattern := range []*lazyregexp.Regexp{occupied, became, asJob, myJob} {
 		if m := pattern.FindStringSubmatch(c); m != nil {
 			all := words(jobEnd.ReplaceAllString(m[1], ""))
 			if len(all) > 0 {
@@ -126,7 +127,7 @@ func jobIn(c string) []string {
 }
 
 func ageIn(c string) []string {
-	for _, pattern := range []*regexp.Regexp{turned, aged, ageIs} {
+	for _, pattern := range []*lazyregexp.Regexp{turned, aged, ageIs} {
 		if m := pattern.FindStringSubmatch(c); m != nil {
 			years := spelledNumber(m[1])
 			if years >= 5 && years <= 120 {
@@ -160,7 +161,7 @@ func spelledNumber(s string) int {
 }
 
 func statusIn(c string) []string {
-	for _, pattern := range []*regexp.Regexp{status, marries, partner} {
+	for _, pattern := range []*lazyregexp.Regexp{status, marries, partner} {
 		phrase := strings.ToLower(pattern.FindString(c))
 		if phrase == "" {
 			continue
@@ -192,7 +193,7 @@ func dietIn(c string, certain bool) []string {
 }
 
 func languageIn(statement string) []string {
-	for _, pattern := range []*regexp.Regexp{answers, talks, prefers} {
+	for _, pattern := range []*lazyregexp.Regexp{answers, talks, prefers} {
 		if name := match(pattern, statement); name != "" {
 			return words(name)
 		}

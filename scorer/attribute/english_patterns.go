@@ -1,8 +1,9 @@
 package attribute
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 const (
@@ -31,12 +32,12 @@ const own = `(?i:^(?:(?:and|but|so|well|oh|actually|please|now|from now on|after
 
 const capital = `\p{Lu}[\p{L}\p{M}'’.&-]*(?: (?:of |de |da |the )?\p{Lu}[\p{L}\p{M}'’.&-]*)*`
 
-func clause(pattern string) *regexp.Regexp { return regexp.MustCompile(subject + pattern) }
+func clause(pattern string) *lazyregexp.Regexp { return lazyregexp.New(subject + pattern) }
 
-func compile(parts ...string) *regexp.Regexp { return regexp.MustCompile(strings.Join(parts, "")) }
+func compile(parts ...string) *lazyregexp.Regexp { return lazyregexp.New(strings.Join(parts, "")) }
 
 var (
-	unlikely = regexp.MustCompile(`(?i)\b(?:translate|if|would|could|might|maybe|perhaps|hope|hopes|want|` +
+	unlikely = lazyregexp.New(`(?i)\b(?:translate|if|would|could|might|maybe|perhaps|hope|hopes|want|` +
 		`wants|wish|wishes|` +
 		`dream|plan|plans|` +
 		`planning|thinking|considering|going to|will|'ll|someday|one day|used to|previously|formerly|former|ex-|` +
@@ -51,11 +52,11 @@ var (
 		` out)? ` +
 		`(?:in|at|near|outside) )(.+)`)
 	moved = clause(`(?i:(?:moved|relocated)(?: back| over| out| house| home)?(?: from [\p{L} ]+)? to )(.+)`)
-	homed = regexp.MustCompile(`(?i:^(?:(?:(?:my|our|(?:the )?user's) (?:new |current )?)?(?:home|place|flat|apartment|` +
+	homed = lazyregexp.New(`(?i:^(?:(?:(?:my|our|(?:the )?user's) (?:new |current )?)?(?:home|place|flat|apartment|` +
 		`house)|(?:my|our|(?:the )?user's) (?:new |current )?(?:home city|city|residence|place of residence))` +
 		`(?: for me| now)? is (?:now )?)(.+)`)
-	place    = regexp.MustCompile(`(?:^|\b(?:in|at|near|outside|of|to) )(?:the |a |an )?(` + capital + `)`)
-	lowPlace = regexp.MustCompile(`^(\p{Ll}+)(?: (?:now|with|and|since|for|near|because|where|again|` +
+	place    = lazyregexp.New(`(?:^|\b(?:in|at|near|outside|of|to) )(?:the |a |an )?(` + capital + `)`)
+	lowPlace = lazyregexp.New(`^(\p{Ll}+)(?: (?:now|with|and|since|for|near|because|where|again|` +
 		`together)\b.*)?$`)
 	noPlace = set(`a an the my our this that peace fear hope debt town here there somewhere another different new bed it
 		student dorms halls`)
@@ -67,16 +68,16 @@ var (
 		`(?:a |my |the )?(?:new )?(?:job|position|role)) (?:at|by) )(.+)`)
 	joined   = clause(`(?i:joined )(.+)`)
 	switched = clause(`(?i:(?:switched|moved|changed|transferred)(?: over| jobs)? to )(.+)`)
-	employed = regexp.MustCompile(own + `(?i:(?:new |current )?(?:employer|company|firm) is (?:now )?)(.+)`)
-	company  = regexp.MustCompile(`^(?i:the |a |an )?(` + capital + `)`)
-	workshop = regexp.MustCompile(`(?i)^((?:[\p{L}'’.-]+ ){0,4}?(?:library|hospital|clinic|bookshop|bookstore|` +
+	employed = lazyregexp.New(own + `(?i:(?:new |current )?(?:employer|company|firm) is (?:now )?)(.+)`)
+	company  = lazyregexp.New(`^(?i:the |a |an )?(` + capital + `)`)
+	workshop = lazyregexp.New(`(?i)^((?:[\p{L}'’.-]+ ){0,4}?(?:library|hospital|clinic|bookshop|bookstore|` +
 		`school|university|college|` +
 		`bank|start-?up|company|firm|agency|restaurant|caf[eé]|bakery|shop|store|museum|ministry|newspaper|lab|` +
 		`laboratory|` +
 		`institute|factory|hotel|pharmacy|council|charity|studio|supermarket|theatre|theater|airline|` +
 		`practice))(?: called ([\p{L}\p{N}'’.-]+))?` +
 		`(?:$| (?:as|now|in|since|on|last|this|again|near|for|with|by|at|where|part|full)\b)`)
-	leisure = regexp.MustCompile(`(?i)\b(?:club|gym|choir|class|course|team|band|group|church|league|` +
+	leisure = lazyregexp.New(`(?i)\b(?:club|gym|choir|class|course|team|band|group|church|league|` +
 		`association|` +
 		`party|army)\b`)
 
@@ -84,21 +85,21 @@ var (
 	became   = clause(`(?i:(?:promoted to|became|become|turned|retrained as|qualified as) (?:an? |the )?)` +
 		`((?:[\p{L}'-]+ ){0,3}?` + occupations + `)(?:[ .,;!]|$)`)
 	asJob = clause(`(?i:(?:works?|working|hired|employed) as (?:an? |the )?)([\p{L}'’ -]+)`)
-	myJob = regexp.MustCompile(own + `(?i:(?:new |current )?(?:job|profession|` +
+	myJob = lazyregexp.New(own + `(?i:(?:new |current )?(?:job|profession|` +
 		`occupation) is (?:now )?(?:being |as )?(?:an? |the )?)([\p{L}'’ -]+)`)
-	jobEnd = regexp.MustCompile(`(?i) (?:now|at|in|for|these|with|since|by|again|and|on|from|currently)\b.*$`)
+	jobEnd = lazyregexp.New(`(?i) (?:now|at|in|for|these|with|since|by|again|and|on|from|currently)\b.*$`)
 
-	named   = regexp.MustCompile(own + `(?i:(?:full |real |new )?name(?: is|'s)(?: now)? )(` + capital + `)`)
+	named   = lazyregexp.New(own + `(?i:(?:full |real |new )?name(?: is|'s)(?: now)? )(` + capital + `)`)
 	known   = compile(person, `(?i:(?:called|named) )(`, capital, `)`)
 	renamed = clause(`(?i:(?:changed|changes) (?:my|their|his|her) name to )(` + capital + `)`)
-	call    = regexp.MustCompile(`(?i:^(?:(?:please|so|from now on|just|and|everyone|` +
+	call    = lazyregexp.New(`(?i:^(?:(?:please|so|from now on|just|and|everyone|` +
 		`people)[ ,]+)*(?:call (?:me|` +
 		`user)|calls me|` +
 		`(?:i |user )?(?:prefers? to be called|wants? to be called|goes by|go by)) )(` + capital + `)`)
 
 	turned = clause(`(?i:turned )` + years)
 	aged   = compile(person, `(?i:turning )?`, years)
-	ageIs  = regexp.MustCompile(own + `(?i:age is (?:now )?)(\d{1,3})`)
+	ageIs  = lazyregexp.New(own + `(?i:age is (?:now )?)(\d{1,3})`)
 
 	status = compile(group, `(?i:getting |in the process of )?`, `((?i:single|divorced|divorcing|widowed|`+
 		`married|dating)|`+
@@ -112,18 +113,18 @@ var (
 		{"separated", "alone"}, {"up", "alone"}, {"married", "married"}, {"wife", "married"}, {"husband", "married"},
 		{"engaged", "engaged"}, {"fianc", "engaged"}}
 
-	ownPhone = regexp.MustCompile(own + `(?i:((?:\w+ ){0,2}?)(?:phone|mobile|cell|telephone|` +
+	ownPhone = lazyregexp.New(own + `(?i:((?:\w+ ){0,2}?)(?:phone|mobile|cell|telephone|` +
 		`number)(?: phone)?(?: number)?` +
 		`(?: has changed to| changed to| is now| is|:)+ ?)(\+?\d[\d ()./-]{4,}\d)`)
 	newPhone = clause(`(?i:(?:a |my )?new (?:phone |mobile |cell )?number(?: is|:)? ?)(\+?\d[\d ()./-]{4,}\d)`)
-	callMe   = regexp.MustCompile(`(?i:(?:reach|call|text|ring|phone) me (?:on|at|under) |` +
+	callMe   = lazyregexp.New(`(?i:(?:reach|call|text|ring|phone) me (?:on|at|under) |` +
 		`user can be (?:reached|` +
 		`called) (?:on|at) )` +
 		`(?i:my (?:new )?(?:number|mobile|phone) )?(\+?\d[\d ()./-]{4,}\d)`)
-	address  = regexp.MustCompile(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+\.\p{L}+`)
-	ownEmail = regexp.MustCompile(own + `(?i:((?:\w+ ){0,2}?)e-?mail(?: address)?(?: has changed to| changed to|` +
+	address  = lazyregexp.New(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+\.\p{L}+`)
+	ownEmail = lazyregexp.New(own + `(?i:((?:\w+ ){0,2}?)e-?mail(?: address)?(?: has changed to| changed to|` +
 		` is now| is|:)+ ?)$`)
-	writeMe = regexp.MustCompile(`(?i:(?:reach|contact|write to|write|mail|email|e-mail) me (?:at|on|under)|` +
+	writeMe = lazyregexp.New(`(?i:(?:reach|contact|write to|write|mail|email|e-mail) me (?:at|on|under)|` +
 		`user can be (?:reached|` +
 		`contacted) (?:at|on)|new e-?mail(?: address)?(?: is|:)?) ?$`)
 
@@ -134,18 +135,18 @@ var (
 		`the|eating|`+
 		`strictly|mostly|mainly|back to|only|strict) )*)`, diets)
 	gone     = compile(acts, `(?i:(?:gone|go|going) )?`, diets)
-	meatless = regexp.MustCompile(`(?i)^(?:i|we|(?:the )?user) (?:do not|don't|doesn't|stopped|have stopped|` +
+	meatless = lazyregexp.New(`(?i)^(?:i|we|(?:the )?user) (?:do not|don't|doesn't|stopped|have stopped|` +
 		`has stopped|no longer|quit) (?:eat|eats|eating) (?:any )?meat\b`)
 
-	answers = regexp.MustCompile(`(?i)(?:^|[,;.] )(?:from now on,? |and |so |ok(?:ay)?,? )*(?:(?:please|` +
+	answers = lazyregexp.New(`(?i)(?:^|[,;.] )(?:from now on,? |and |so |ok(?:ay)?,? )*(?:(?:please|` +
 		`i(?:'d| would)? ` +
 		`(?:like|want|prefer|need)|(?:the )?user (?:wants?|prefers?|would like|likes)|you (?:should|` +
 		`can))\b.{0,30}?)?` +
 		`\b(?:answer|answers|answered|reply|replies|respond|responses?|(?:talk|speak|write|chat|communicate) ` +
 		`(?:to|with) (?:me|us|user)|talk|speak|chat)\b.{0,30}?\bin (` + languages + `)\b`)
-	talks = regexp.MustCompile(`(?i)\blet(?:'s| us) (?:talk|speak|chat|converse|continue|` +
+	talks = lazyregexp.New(`(?i)\blet(?:'s| us) (?:talk|speak|chat|converse|continue|` +
 		`switch)(?: \w+)? (?:in|to) (` + languages + `)\b`)
-	prefers = regexp.MustCompile(own + `(?i:preferred language (?:for \w+ )?is (?:now )?)(` + languages + `)\b`)
+	prefers = lazyregexp.New(own + `(?i:preferred language (?:for \w+ )?is (?:now )?)(` + languages + `)\b`)
 )
 
 // years matches an age at the end of a clause, diets a diet.

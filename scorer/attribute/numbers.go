@@ -1,8 +1,9 @@
 package attribute
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // numbersIn returns telephone numbers and e-mail addresses. Another than the private one has a kind.
@@ -32,7 +33,7 @@ func numbersIn(statement string) (claims []Claim) {
 }
 
 // bareNumber matches a number that may be another than a telephone number.
-var bareNumber = regexp.MustCompile(`(?i)\b(?:card|account|house|customer|member|licen[cs]e|passport|` +
+var bareNumber = lazyregexp.New(`(?i)\b(?:card|account|house|customer|member|licen[cs]e|passport|` +
 	`security|order|ticket) number`)
 
 var usual = set("new current main own phone mobile cell telephone contact the")

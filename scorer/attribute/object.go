@@ -1,9 +1,10 @@
 package attribute
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // object is what the user has ended or does again, such as "play tennis" or 打网球.
@@ -76,26 +77,26 @@ func (o object) standsAloneIn(statement, verb string) bool {
 
 var (
 	// does matches the verb of a statement about the user.
-	does = regexp.MustCompile(`(?i)^` + openings + `(?:i|we|(?:the )?user) (?:(?:have|has) been |(?:have|has) got |am |` +
+	does = lazyregexp.New(`(?i)^` + openings + `(?:i|we|(?:the )?user) (?:(?:have|has) been |(?:have|has) got |am |` +
 		`are |is |(?:have|has) (?:just|recently) )?(?:just |now |currently |still |both |all |also |only |usually |` +
 		`often |always |` +
 		`sometimes |really |mostly |regularly )*([\p{L}'-]+)`)
 	// havingVerb matches verbs with which an object of one word is what the user has or does.
-	havingVerb = regexp.MustCompile(`(?i)^(?:have|has|got|own|owns|drives?|rides?|use|uses|go|goes|going|sings?|` +
+	havingVerb = lazyregexp.New(`(?i)^(?:have|has|got|own|owns|drives?|rides?|use|uses|go|goes|going|sings?|` +
 		`plays?|attends?|` +
 		`belong|joined|subscribed?|bought|adopted|keeps?|takes?|taking|eats?|drinks?|pay|read|reads|on|studies|study|` +
 		`learn|learns|` +
 		`learning|studying|practi[cs]es?|do|does|teach|teaches|speaks?)$`)
-	notDone = regexp.MustCompile(`(?i)\b(?:not|never|no longer|used to|if|when|while|would|could|might|maybe|` +
+	notDone = lazyregexp.New(`(?i)\b(?:not|never|no longer|used to|if|when|while|would|could|might|maybe|` +
 		`wants?|hopes?|` +
 		`wish|plans?|will|going to|should|must|needs?|(?:have|has) to|loves?|likes?|enjoys?|hates?|prefers?|allergic|` +
 		`afraid|` +
 		`scared|ago|yesterday|last|was|were|and|but|quit|stopped|gave up|given up|cancel\w+|looking for|think|thinking|` +
 		`dream|said|says|remember|without|no|saving|sold|got rid|decided)\b|n't\b|["“”]`)
-	followers = regexp.MustCompile(`^(?:every|each|on|in|at|with|for|from|most|almost|once|twice|three|four|five|six|` +
+	followers = lazyregexp.New(`^(?:every|each|on|in|at|with|for|from|most|almost|once|twice|three|four|five|six|` +
 		`daily|weekly|regularly|often|sometimes|about|around|along|to|called|named|now|again|alone|outdoors|as|since|` +
 		`because|who|that|which|\d+|there|here|together|competitively|professionally|too)$`)
-	alcohol = regexp.MustCompile(`(?i)\b(?:beers?|wine|alcohol|whisky|whiskey|vodka|gin|rum|cocktails?|spirits)\b`)
+	alcohol = lazyregexp.New(`(?i)\b(?:beers?|wine|alcohol|whisky|whiskey|vodka|gin|rum|cocktails?|spirits)\b`)
 )
 
 // isPast reports whether a verb is about the past and does not begin what lasts, as "joined" does.
@@ -124,7 +125,7 @@ func (o object) isDoneInChinese(statement string) bool {
 }
 
 var (
-	hanNotDone = regexp.MustCompile(`[不没别想戒怕卖]|退|取消|可能|决定|问|打算|准备|计划|希望|以前|曾|过去|如果|要是|喜欢|爱|讨厌|过敏|昨天|[和也还]|说`)
-	hanNotUser = regexp.MustCompile(`^(?:我|用户)的?[^和跟与陪带给教，]{0,2}(?:爸|妈|哥|弟|姐|妹|爷|奶|叔|姨|舅|姑|老公|老婆|丈夫|妻子|先生|` +
+	hanNotDone = lazyregexp.New(`[不没别想戒怕卖]|退|取消|可能|决定|问|打算|准备|计划|希望|以前|曾|过去|如果|要是|喜欢|爱|讨厌|过敏|昨天|[和也还]|说`)
+	hanNotUser = lazyregexp.New(`^(?:我|用户)的?[^和跟与陪带给教，]{0,2}(?:爸|妈|哥|弟|姐|妹|爷|奶|叔|姨|舅|姑|老公|老婆|丈夫|妻子|先生|` +
 		`太太|男友|女友|朋友|儿子|女儿|孩子|同事|同学|邻居|室友|老板|经理|上司|闺蜜|家人|父母)|^(?:他|她|它|你|这|那|对方|人家)`)
 )

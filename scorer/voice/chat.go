@@ -1,21 +1,22 @@
 package voice
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // turn is a line of a pasted chat: a time, if any, a name, a time, if any, and what is said.
-var turn = regexp.MustCompile(`^\s*` +
+var turn = lazyregexp.New(`^\s*` +
 	`([\[(]?(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}日?,?\s+)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[APap][Mm])?[\])]?\s*(?:-\s*)?)?` +
 	`(\pL[\pL\pN.'_-]*(?: [\pL\pN.'_-]+){0,2})(\s*[（(]\d{1,2}:\d{2}[）)])?\s*[:：]\s*(\S.*)`)
 
 // named is a line that names the speaker of the next one, and when that was said.
-var named = regexp.MustCompile(
+var named = lazyregexp.New(
 	`^\s*\pL[\pL\pN._-]*(?: [\pL\pN._-]+)?\s+(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\s+)?\d{1,2}:\d{2}(?::\d{2})?\s*$`)
 
 // heading is what stands before a colon in notes that users write about themselves.
-var heading = regexp.MustCompile(`(?i)^(?:about me|age|allerg\w*|background|birthday|city|context|diet|edit|family|` +
+var heading = lazyregexp.New(`(?i)^(?:about me|age|allerg\w*|background|birthday|city|context|diet|edit|family|` +
 	`goals?|health|hobb\w+|home|interests?|job|likes?|dislikes?|languages?|location|me|my .*|name|notes?|occupation|` +
 	`p\.?s\.?|pets?|plans?|problem|profession|question|situation|status|summary|tasks?|todo|update|work|` +
 	`背景|年龄|姓名|名字|生日|目标|工作|职业|家庭|爱好|健康|过敏|饮食|城市|地点|备注|注意|问题|情况|任务|计划|补充|关于我)$`)

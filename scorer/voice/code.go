@@ -1,13 +1,14 @@
 package voice
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 var (
 	// logged begins lines of logs and of traces of a stack.
-	logged = regexp.MustCompile(`^\s*(?:` +
+	logged = lazyregexp.New(`^\s*(?:` +
 		`\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|\[?\d\d:\d\d:\d\d\b|` +
 		`(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d:\d\d |` +
 		`\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|CRITICAL)(?:\]|:|\s\s)|\[(?i:error|warn|warning|info|debug)\]|` +
@@ -17,10 +18,10 @@ var (
 		`/[\w./-]+:\d+)`)
 
 	// prompt is a line of a terminal: what a paragraph has after it is the terminal's answer.
-	prompt = regexp.MustCompile(`^\s*(?:\$ \S|[\w.-]+@[\w.-]+[:~].*[$#] |[A-Z]:\\[^>]*>|>>> )`)
+	prompt = lazyregexp.New(`^\s*(?:\$ \S|[\w.-]+@[\w.-]+[:~].*[$#] |[A-Z]:\\[^>]*>|>>> )`)
 
 	// coded matches lines of code by their beginnings, ends and marks.
-	coded = regexp.MustCompile(`^\s*(?:` +
+	coded = lazyregexp.New(`^\s*(?:` +
 		`import [\w.]+(?: as \w+)?;?$|import [{*"'(]|from [\w.]+ import |package [\w.]+;?$|#!/|#include\b|using [\w.]+;|` +
 		`(?:async )?def \w+\(|class \w+\s*[(:{]|(?:func|fn|function) ?[\w(].*[({]|` +
 		`(?:public|private|protected) (?:static |final |class |void |[\w<>\[\]]+ \w+ ?[=(;])|` +
@@ -57,7 +58,7 @@ func markLogs(lines []line) {
 }
 
 // comment begins a comment of a program.
-var comment = regexp.MustCompile(`^\s*(?:#|--|\*|;;)(?: |$)`)
+var comment = lazyregexp.New(`^\s*(?:#|--|\*|;;)(?: |$)`)
 
 // markCode marks lines of code that no fence encloses, with the blocks that braces enclose and the comments next to
 // them.

@@ -1,6 +1,6 @@
 package voice
 
-import "regexp"
+import "hippocampus/internal/lazyregexp"
 
 // A request to work on a text is an imperative with the text as its object. Some verbs, such as "translate", have no
 // other object; with others, such as "improve", the object has to be named.
@@ -48,7 +48,7 @@ var (
 	title = ignoringCase(`^(?:curriculum vitae|cv|r[ée]sum[ée]|(?:个人)?简历)\s*[:：]?$`)
 )
 
-func ignoringCase(expression string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + expression) }
+func ignoringCase(expression string) *lazyregexp.Regexp { return lazyregexp.New(`(?i)` + expression) }
 
 // markDocuments marks texts that the user asks to translate, correct, summarise or rewrite, and curricula vitae: from
 // the request to the end, or from the beginning to the request.

@@ -1,26 +1,27 @@
 package voice
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 var (
-	header = regexp.MustCompile(`(?i)^(?:from|subject|发件人|寄件人|主题|主旨)\s*[:：]\s*\S`)
+	header = lazyregexp.New(`(?i)^(?:from|subject|发件人|寄件人|主题|主旨)\s*[:：]\s*\S`)
 
 	// forwarded stands above a mail that is forwarded, attribution above one that is answered.
-	forwarded   = regexp.MustCompile(`(?i)^-{3,}\s*(?:original message|forwarded message|原始邮件|转发的?邮件)\s*-{3,}`)
-	attribution = regexp.MustCompile(`(?i)^on .{4,80} wrote:$|^在\s?.{4,80}写道[：:]$`)
+	forwarded   = lazyregexp.New(`(?i)^-{3,}\s*(?:original message|forwarded message|原始邮件|转发的?邮件)\s*-{3,}`)
+	attribution = lazyregexp.New(`(?i)^on .{4,80} wrote:$|^在\s?.{4,80}写道[：:]$`)
 
 	// salutation begins a mail, but a message to an assistant too. It may be a name alone.
-	salutation = regexp.MustCompile(`(?i)^(?:dear|hi|hello|hey)(?: [^,，.!?:]{1,40})?[,，:!]$|` +
+	salutation = lazyregexp.New(`(?i)^(?:dear|hi|hello|hey)(?: [^,，.!?:]{1,40})?[,，:!]$|` +
 		`^(?:尊敬的|敬爱的|亲爱的|各位)[^，。,]{1,20}[：:，,]$|^[^，。,]{0,8}(?:您好|你好|大家好)[，,：:！!]$|` +
 		`^(?-i:\p{Lu})\p{Ll}+,$|^\p{Han}{2,4}[：:]$`)
-	formal = regexp.MustCompile(`(?i)^dear |^(?:尊敬的|敬爱的|亲爱的|各位)`)
+	formal = lazyregexp.New(`(?i)^dear |^(?:尊敬的|敬爱的|亲爱的|各位)`)
 
-	signOff = regexp.MustCompile(`(?i)^(?:(?:with )?(?:best|kind|warm|kindest|warmest)(?: regards| wishes)?|regards|` +
+	signOff = lazyregexp.New(`(?i)^(?:(?:with )?(?:best|kind|warm|kindest|warmest)(?: regards| wishes)?|regards|` +
 		`cheers|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?|yours|many thanks|best of luck|all the best|love|` +
 		`lots of love|take care|see you(?: soon)?|talk soon|hugs|xo+(?:xo*)?|warmly)(?:[,.!]?|, \S+)$|` +
 		`^(?:此致|敬礼|祝好|顺祝|商祺|敬上|谨上|祝您?.{0,8}[！!]?)$`)

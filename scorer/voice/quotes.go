@@ -1,10 +1,11 @@
 package voice
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // sentenceWords is the least number of words of a sentence; two Chinese characters count as one.
@@ -45,12 +46,12 @@ func withinLine(text string) (spans []Span) {
 
 var (
 	// report matches a clause that says what someone says or writes, without quotation marks, and ends with a colon.
-	report = regexp.MustCompile(`(?i)(?:^|[.!?] )([^.!?:]*\b(?:writes?|wrote|says?|said|tells?|told|` +
+	report = lazyregexp.New(`(?i)(?:^|[.!?] )([^.!?:]*\b(?:writes?|wrote|says?|said|tells?|told|` +
 		`repeats?|repeating|posts?|posted|` +
 		`texts?|texted|asks?|asked|answers|answered|repl(?:y|ies|ied))\b[^.!?:"“]{0,30}:) \S|` +
 		`(?:^|[。！？])([^。！？：:]*(?:写|说|讲|留言|回复|发帖|评论)(?:道|过|着|的)?[：:])[^“"「\s]`)
 	// ownReport matches the beginning of such a clause if the user says it.
-	ownReport = regexp.MustCompile(`(?i)^\s*(?:(?:i|we) |我们?(?:[跟对和向给].{1,6})?(?:想|要|就)?(?:写|说|讲|留言|回复|发帖|评论))`)
+	ownReport = lazyregexp.New(`(?i)^\s*(?:(?:i|we) |我们?(?:[跟对和向给].{1,6})?(?:想|要|就)?(?:写|说|讲|留言|回复|发帖|评论))`)
 )
 
 // reportStart returns where a clause begins that reports what someone else says, to the end of a line; -1 without such
@@ -149,8 +150,8 @@ func closes(text, closing string) int {
 }
 
 var (
-	firstPerson = regexp.MustCompile(`(?i)\b(?:i|my|mine|me|we|our|us)\b|[我咱俺]`)
-	longWord    = regexp.MustCompile(`\pL{4,}`)
+	firstPerson = lazyregexp.New(`(?i)\b(?:i|my|mine|me|we|our|us)\b|[我咱俺]`)
+	longWord    = lazyregexp.New(`\pL{4,}`)
 )
 
 // isSpeech reports whether a quotation is a sentence that a person says, rather than a name, a title or a term.

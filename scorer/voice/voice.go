@@ -7,9 +7,10 @@
 package voice
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // Kind names whose words a span holds, for people.
@@ -65,7 +66,7 @@ func Spans(text string) []Span {
 }
 
 // lead matches the last sentence of a text if it leads over to what follows.
-var lead = regexp.MustCompile(`[^.!?。！？\n]*[:：]\s*$`)
+var lead = lazyregexp.New(`[^.!?。！？\n]*[:：]\s*$`)
 
 // withLeads gives a sentence of the user's own that leads over to another voice ("She sent me this:") the kind of that
 // voice.

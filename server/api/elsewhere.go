@@ -1,30 +1,31 @@
 package api
 
 import (
-	"regexp"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // elsewhere lists paths of other servers and of habit that are no routes here, and what to use instead.
 var elsewhere = []struct {
-	path    *regexp.Regexp
+	path    *lazyregexp.Regexp
 	instead string
 }{
-	{regexp.MustCompile(`^/v1/(?:chat/completions|completions|responses|embeddings|models)\b`),
+	{lazyregexp.New(`^/v1/(?:chat/completions|completions|responses|embeddings|models)\b`),
 		"the OpenAI-compatible proxy is at /proxy/v1: set the client's base URL to it"},
-	{regexp.MustCompile(`^/v[23]/memories(?:/|$)|^/v1/memories/(?:search|[^/]+/)?$|` +
+	{lazyregexp.New(`^/v[23]/memories(?:/|$)|^/v1/memories/(?:search|[^/]+/)?$|` +
 		`^/v1/(?:ping|entities|batch|event)\b|^/memories\b|^/(?:search|configure|reset)$`),
 		"mem0's API is at /mem0: set the client's host to it"},
-	{regexp.MustCompile(`^/api/v[12]/(?:sessions|threads|graph|users|facts)\b`),
+	{lazyregexp.New(`^/api/v[12]/(?:sessions|threads|graph|users|facts)\b`),
 		"Zep's messages are POST /v1/turns with a conversation_id here, and its context is POST /v1/context"},
-	{regexp.MustCompile(`^/v1/[^/]+/banks\b`),
+	{lazyregexp.New(`^/v1/[^/]+/banks\b`),
 		"Hindsight's banks are users here: retain is POST /v1/turns, recall is POST /v1/recall, reflect is POST /v1/reflect"},
-	{regexp.MustCompile(`^/v[34]/(?:memories|documents|search|profile|conversations)\b`),
+	{lazyregexp.New(`^/v[34]/(?:memories|documents|search|profile|conversations)\b`),
 		"Supermemory's memories are POST /v1/memories here, its search is POST /v1/recall, and its profile is " +
 			"GET /v1/users/{user_id}/profile"},
-	{regexp.MustCompile(`^/(?:sse|messages?|v1/mcp)/?$`), "MCP is at /mcp, as streamable HTTP"},
-	{regexp.MustCompile(`^/(?:v1/)?(?:search|query|retrieve)$`), "use POST /v1/recall"},
-	{regexp.MustCompile(`^/(?:v1/)?(?:add|messages|remember|write)$`),
+	{lazyregexp.New(`^/(?:sse|messages?|v1/mcp)/?$`), "MCP is at /mcp, as streamable HTTP"},
+	{lazyregexp.New(`^/(?:v1/)?(?:search|query|retrieve)$`), "use POST /v1/recall"},
+	{lazyregexp.New(`^/(?:v1/)?(?:add|messages|remember|write)$`),
 		"use POST /v1/turns for messages and POST /v1/memories for one memory"},
 }
 

@@ -7,9 +7,10 @@
 package asked
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // Kind is what a question asks for.
@@ -28,15 +29,15 @@ const (
 // questions are tried in this order.
 var questions = []struct {
 	kind    Kind
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 }{
-	{Address, regexp.MustCompile(`\be-?mails?\b|\bmail\b|邮箱|邮件`)},
-	{Number, regexp.MustCompile(`\b(?:number|phone|mobile|how (?:old|many|much)|age|(?:call|reach) me)\b|` +
+	{Address, lazyregexp.New(`\be-?mails?\b|\bmail\b|邮箱|邮件`)},
+	{Number, lazyregexp.New(`\b(?:number|phone|mobile|how (?:old|many|much)|age|(?:call|reach) me)\b|` +
 		`手机|电话|号码|尾号|分机|多大|几岁|年龄|多少`)},
-	{Time, regexp.MustCompile(`\bwhen\b|\bwhat time\b|\bwhich (?:day|month|year)\b|` +
+	{Time, lazyregexp.New(`\bwhen\b|\bwhat time\b|\bwhich (?:day|month|year)\b|` +
 		`什么时候|几点|哪天|几号|哪一天|几月|星期几|周几`)},
-	{Truth, regexp.MustCompile(`^(?:do|does|am|is|are|can|have|will|should)\b|吗[？?]?$`)},
-	{Name, regexp.MustCompile(`\b(?:where|whom?|which|what (?:city|town|company|country|place)|named?|called|surname)\b`)},
+	{Truth, lazyregexp.New(`^(?:do|does|am|is|are|can|have|will|should)\b|吗[？?]?$`)},
+	{Name, lazyregexp.New(`\b(?:where|whom?|which|what (?:city|town|company|country|place)|named?|called|surname)\b`)},
 }
 
 // For returns what a question asks for.
@@ -56,14 +57,14 @@ const (
 )
 
 // values match values of a kind, in lower case except for names.
-var values = map[Kind]*regexp.Regexp{
-	Address: regexp.MustCompile(`\S+@\S+`),
-	Number:  regexp.MustCompile(numerals + `|` + tens + `|[一二三四五六七八九十两]+[岁点月号个]`),
-	Time: regexp.MustCompile(numerals + `|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|` +
+var values = map[Kind]*lazyregexp.Regexp{
+	Address: lazyregexp.New(`\S+@\S+`),
+	Number:  lazyregexp.New(numerals + `|` + tens + `|[一二三四五六七八九十两]+[岁点月号个]`),
+	Time: lazyregexp.New(numerals + `|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|` +
 		`\b(?:january|february|march|april|may|june|july|august|september|october|november|december|` +
 		`spring|summer|autumn|winter|midnight|noon|morning|evening|night)\b|` +
 		`(?:周|星期|礼拜)[一二三四五六日天]|[一二三四五六七八九十]+[点月号]|[春夏秋冬]天|半夜|早上|晚上|中旬|月底|月初|月中`),
-	Name: regexp.MustCompile(`[\pL\pN_,;] \p{Lu}[\pL\pN_'-]+`), // not at the beginning of a sentence
+	Name: lazyregexp.New(`[\pL\pN_,;] \p{Lu}[\pL\pN_'-]+`), // not at the beginning of a sentence
 }
 
 // IsNewIn reports whether a text has a value of the kind that an earlier one lacks.

@@ -4,10 +4,10 @@ package secrettest
 
 import (
 	"embed"
-	"regexp"
 	"strings"
 	"testing"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/secret"
 )
 
@@ -29,7 +29,7 @@ type Text struct {
 	Secrets []string // in Said
 }
 
-var marked = regexp.MustCompile(`«([^»]*)»`)
+var marked = lazyregexp.New(`«([^»]*)»`)
 
 // Read returns the texts of files, whose first lines say how they are written.
 func Read(t testing.TB, names ...string) (texts []Text) {
