@@ -72,7 +72,7 @@ func refuses(reply string) bool {
 		return len(tokens) > 1 && tokens[0] == "not" && (tokens[1] == "really" || tokens[1] == "yet" || tokens[1] == "any")
 	}
 	han = strings.TrimPrefix(han, " 还")
-	if len(han) > 0 && han[0] != ' ' {
+	if han != "" && han[0] != ' ' {
 		return strings.HasPrefix(han, "没") || strings.HasPrefix(han, "不") && !strings.HasPrefix(han, "不错")
 	}
 	return strings.HasPrefix(han, " 不") || strings.HasPrefix(han, " 没有") && !strings.HasPrefix(han, " 不错")

@@ -111,7 +111,8 @@ func (c clause) isFragment() bool {
 var howOften = lazyregexp.New(`(?i)^(?:\d+|every|once|twice|` + spelledWord + `)\b.*\b(?:times?|days?|nights?|weeks?|` +
 	`months?|years?)(?: (?:a|each|per) \w+)?$`)
 
-var fragment = lazyregexp.New(`(?i)^(?:after|around|about|in|at|by|until|since|from|with|for|of|on|to|before|between) |(?:says?|said|thinks?)$`)
+var fragment = lazyregexp.New(`(?i)^(?:after|around|about|in|at|by|until|since|from|with|for|of|on|to|before|between) |` +
+	`(?:says?|said|thinks?)$`)
 
 // covers reports whether terms have all of some others, or of Han ones at least three of four.
 func covers(terms, others []string) bool {

@@ -103,15 +103,21 @@ func (r *RefusedFields) keep(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	for i, f := range waiting {
-		if err := r.store.KeepRefusedField(ctx, f); err != nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.waiting = append(r.waiting, waiting[i:]...)
+	for len(waiting) > 0 {
+		if err := r.store.KeepRefusedField(ctx, waiting[0]); err != nil {
+			r.wait(waiting)
 			return err
 		}
+		waiting = waiting[1:]
 	}
 	return nil
+}
+
+// wait lets fields wait for the next call of keep.
+func (r *RefusedFields) wait(fields []memory.RefusedField) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting = append(r.waiting, fields...)
 }
 
 // optionalFields returns the fields of a request that may be left out, with the names that endpoints use for them.
