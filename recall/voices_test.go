@@ -57,8 +57,8 @@ func TestRecall_ReplacesWordsOfAnotherVoiceByTheNextBest(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	asMessage := func(m *memory.Memory) { m.Type = memory.TypeMessage }
-	f.add("Hi Ann,\n\nI live in Leeds now, near the canal, where I live with two cats.\n\nBest,\nTom\n\nHow nice?",
-		asMessage, true)
+	const mail = "Hi Ann,\n\nI live in Leeds now, near the canal, where I live with two cats.\n\nBest,\nTom\n\nHow nice?"
+	f.add(mail, asMessage, true)
 	f.add("I live in Porto.", asMessage, true)
 	f.add("We used to live near the sea, in a house with a big garden and many trees around it.", asMessage, true)
 	query := Query{Text: "Where do I live?", Limit: 2, NoTouch: true}

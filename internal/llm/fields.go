@@ -103,21 +103,17 @@ func (r *RefusedFields) keep(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	for len(waiting) > 0 {
-		if err := r.store.KeepRefusedField(ctx, waiting[0]); err != nil {
-			r.wait(waiting)
-			return err
+	stored := 0
+	var err error
+	for stored < len(waiting) && err == nil {
+		if err = r.store.KeepRefusedField(ctx, waiting[stored]); err == nil {
+			stored++
 		}
-		waiting = waiting[1:]
 	}
-	return nil
-}
-
-// wait lets fields wait for the next call of keep.
-func (r *RefusedFields) wait(fields []memory.RefusedField) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting = append(r.waiting, fields...)
+	r.waiting = append(r.waiting, waiting[stored:]...)
+	return err
 }
 
 // optionalFields returns the fields of a request that may be left out, with the names that endpoints use for them.

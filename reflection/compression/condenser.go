@@ -187,8 +187,7 @@ func parseText(answer *llm.Answer, memories []Line, room Room) (string, error) {
 			sources[i] = grounding.Source{Text: m.Text, At: m.Said}
 			lines[i].Source = sources[i]
 		}
-		why = cmp.Or(grounding.Read(sources...).Uncounted().Why(condensed),
-			grounding.ReadAccount(lines...).Opposes(condensed))
+		why = cmp.Or(grounding.Read(sources...).Why(condensed), grounding.ReadAccount(lines...).Opposes(condensed))
 	}
 	if why != "" {
 		return "", llm.BadAnswer("its text %s", why)

@@ -128,8 +128,8 @@ func Summaries() []File {
 }
 
 // Opposites are files of texts about conversations on 7 May 2031, a Wednesday. The invented texts say the opposite of
-// what was said. The second file was held back until the rules had been changed with the first one, the third until they
-// had been changed with both.
+// what was said, or make a fact of a wish or a condition. The second file was held back until the rules had been
+// changed with the first one, the third until they had been changed with both.
 func Opposites() []File {
 	return []File{{Name: "opposites.txt", Text: opposites}, {Name: "opposites_held.txt", Text: heldOpposites},
 		{Name: "opposites_third.txt", Text: thirdOpposites}}
