@@ -1,12 +1,13 @@
 package grounding
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hippocampus/internal/lazyregexp"
 )
 
 // number is a number of a text.
@@ -17,16 +18,16 @@ type number struct {
 }
 
 // unit matches what follows a number that measures something.
-var unit = regexp.MustCompile(`^(?:[- ]?(?:years?|weeks?|nights?|hours?|minutes?|euros?|dollars?|pounds?|` +
+var unit = lazyregexp.New(`^(?:[- ]?(?:years?|weeks?|nights?|hours?|minutes?|euros?|dollars?|pounds?|` +
 	`km|kg|kilomet\w+|percent|degrees?)\b|%|[岁年天晚夜点元块米斤]|周(?:\P{Han}|[^一二三四五六日末])|公里|个?小时|分钟)`)
 
 var (
-	digits   = regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
-	spelled  = regexp.MustCompile(`(?i)\b` + spelledWord + `(?:[- ]` + spelledWord + `)*\b`)
-	han      = regexp.MustCompile(`第?` + hanNumber + `(?:分钟|秒钟|\p{Han})?`)
+	digits   = lazyregexp.New(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
+	spelled  = lazyregexp.New(`(?i)\b` + spelledWord + `(?:[- ]` + spelledWord + `)*\b`)
+	han      = lazyregexp.New(`第?` + hanNumber + `(?:分钟|秒钟|\p{Han})?`)
 	counters = "岁年月日号个只天次人点元块公里米斤层楼周小时条本台辆张位名口届级期度遍趟杯片瓶盒袋碗颗粒双根棵座栋间份晚夜"
-	clock    = regexp.MustCompile(`(?i)\b(\d{1,2})(?::\d{2})? ?p\.?m\b|(?:下午|晚上)(\d{1,2})`)
-	ordinal  = regexp.MustCompile(`(?i)\b(?:` + strings.Join(ordinals, "|") + `)\b`)
+	clock    = lazyregexp.New(`(?i)\b(\d{1,2})(?::\d{2})? ?p\.?m\b|(?:下午|晚上)(\d{1,2})`)
+	ordinal  = lazyregexp.New(`(?i)\b(?:` + strings.Join(ordinals, "|") + `)\b`)
 	ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
 )
 
@@ -95,7 +96,7 @@ func numbersOf(words string) (numbers []string) {
 	return append(numbers, words[start:])
 }
 
-var latinLetters = regexp.MustCompile(`[A-Za-z]+`)
+var latinLetters = lazyregexp.New(`[A-Za-z]+`)
 
 func spelledValue(words string) (total int) {
 	part := 0

@@ -1,11 +1,11 @@
 package grounding
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/text"
 )
 
@@ -108,10 +108,10 @@ func (c clause) isFragment() bool {
 }
 
 // howOften matches a clause that is an answer to "how often" or "how long".
-var howOften = regexp.MustCompile(`(?i)^(?:\d+|every|once|twice|` + spelledWord + `)\b.*\b(?:times?|days?|nights?|` +
+var howOften = lazyregexp.New(`(?i)^(?:\d+|every|once|twice|` + spelledWord + `)\b.*\b(?:times?|days?|nights?|` +
 	`weeks?|months?|years?)(?: (?:a|each|per) \w+)?$`)
 
-var fragment = regexp.MustCompile(`(?i)^(?:after|around|about|in|at|by|until|since|from|with|for|of|on|to|before|` +
+var fragment = lazyregexp.New(`(?i)^(?:after|around|about|in|at|by|until|since|from|with|for|of|on|to|before|` +
 	`between) |(?:says?|said|thinks?)$`)
 
 // covers reports whether terms have all of some others, or of Han ones at least three of four.
