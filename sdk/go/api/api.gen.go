@@ -5971,7 +5971,7 @@ type RecalledMemory struct {
 	// Example: Where do you live now?
 	Asked *Asked `json:"asked,omitempty"`
 
-	// Confidence How sure it is that the memory fits the query, 0 to 1, whatever else was found. Computed from `fit`; a memory that is less relevant than the best loses up to a fifth.
+	// Confidence How sure it is that the memory fits the query, 0 to 1, whatever else was found. Computed from `fit`; a memory that is less relevant than the best loses up to a fifth, and a message loses half if the query is about I, we or 我 and the words that fit were said by someone else, as in a pasted mail.
 	//
 	// Example: 0.87
 	Confidence float64 `json:"confidence"`

@@ -2028,7 +2028,7 @@ class RecalledMemory(Model):
     """Similarity, lexical and what was added and lowered, fused, as a share of the best candidate's, cubed; 0 to 1."""
 
     confidence: float
-    """How sure it is that the memory fits the query, 0 to 1, whatever else was found. Computed from `fit`; a memory that is less relevant than the best loses up to a fifth."""
+    """How sure it is that the memory fits the query, 0 to 1, whatever else was found. Computed from `fit`; a memory that is less relevant than the best loses up to a fifth, and a message loses half if the query is about I, we or 我 and the words that fit were said by someone else, as in a pasted mail."""
 
     decay: float
     """Freshness, 0 to 1; 1 for the workflow of a skill."""

@@ -4568,7 +4568,7 @@ export interface components {
              */
             relevance: number;
             /**
-             * @description How sure it is that the memory fits the query, 0 to 1, whatever else was found. Computed from `fit`; a memory that is less relevant than the best loses up to a fifth.
+             * @description How sure it is that the memory fits the query, 0 to 1, whatever else was found. Computed from `fit`; a memory that is less relevant than the best loses up to a fifth, and a message loses half if the query is about I, we or 我 and the words that fit were said by someone else, as in a pasted mail.
              * @example 0.87
              */
             confidence: number;
