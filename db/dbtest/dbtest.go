@@ -10,6 +10,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,7 +26,20 @@ import (
 // Run tests the stores that open returns. open is called once per subtest and
 // returns an empty, migrated store that the test's cleanup closes. Subtests run
 // in parallel.
-func Run(t *testing.T, open func(t *testing.T) db.Store) {
+func Run(t *testing.T, open func(t *testing.T) db.Store) { runEach(t, 1, open) }
+
+// RunSample is Run with every third group of tests, and with scripts/test --long all of them: for a variant of a store
+// that Run tests.
+func RunSample(t *testing.T, open func(t *testing.T) db.Store) {
+	every := 3
+	if os.Getenv("HIPPOCAMPUS_TEST_LONG") != "" {
+		every = 1
+	}
+	runEach(t, every, open)
+}
+
+// runEach runs one group of so many.
+func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 	groups := map[string]func(t *testing.T, s db.Store){
 		"accept":                  accept,
 		"accept concurrently":     acceptConcurrently,
@@ -178,10 +194,13 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		"jobs of users":           jobsOfUsers,
 		"jobs of transactions":    jobsOfTransactions,
 	}
-	for name, check := range groups {
+	for i, name := range slices.Sorted(maps.Keys(groups)) {
+		if i%every > 0 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			check(t, open(t))
+			groups[name](t, open(t))
 		})
 	}
 }

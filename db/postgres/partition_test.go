@@ -22,7 +22,7 @@ func TestPartition_Conformance(t *testing.T) {
 	pool := postgrestest.NewPool(t, func(url string) {
 		must(t, migrated(t, url).Partition(t.Context(), partition.Options{Partitions: 2}))
 	})
-	dbtest.Run(t, func(t *testing.T) db.Store { return migrated(t, pool.URL(t)) })
+	dbtest.RunSample(t, func(t *testing.T) db.Store { return migrated(t, pool.URL(t)) })
 }
 
 // migrated opens and migrates a store that is closed when the test ends.
