@@ -29,6 +29,9 @@ const (
 // Policies lists every policy.
 var Policies = []Policy{Strengthening, Exponential}
 
+// MinAge is the Rule.MinAge of a server: under Exponential, a memory may not fade in its first week.
+const MinAge = 7 * 24 * time.Hour
+
 // Rule decides which memories a run forgets; server/config holds the defaults and ranges
 // of its settings.
 type Rule struct {

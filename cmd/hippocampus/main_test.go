@@ -176,7 +176,7 @@ func TestOverrides_PreferFlagsToEnvironmentToFile(t *testing.T) {
 	o := newOverrides(command, []string{"HIPPOCAMPUS_LISTEN=:2", "HIPPOCAMPUS_DATA=env"})
 	args := []string{
 		"--config", file, "--data", "flag", "--dev=false",
-		"--set", "recall.candidates=60", "--set=recall.compare_limit=5",
+		"--set", "recall.own_window=60s", "--set=recall.compare_limit=5",
 	}
 	if err := command.ParseFlags(args); err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestOverrides_PreferFlagsToEnvironmentToFile(t *testing.T) {
 	want.Listen = ":2"
 	want.Data = "flag"
 	want.Recall.Limit = 11
-	want.Recall.Candidates = 60
+	want.Recall.OwnWindow = time.Minute
 	want.Recall.CompareLimit = 5
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

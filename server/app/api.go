@@ -118,7 +118,7 @@ func quotas(cfg config.Config, counter api.UsageCounter) api.Quotas {
 func proxyOptions(b base, r *reading) proxy.Options {
 	cfg := b.cfg.Proxy
 	return proxy.Options{
-		Upstream: upstreamOf(cfg), Key: cfg.APIKey, Timeout: cfg.Timeout, Wait: cfg.UpstreamTimeout,
+		Upstream: upstreamOf(cfg), Key: cfg.APIKey, Timeout: cfg.Timeout, Wait: upstreamTimeout,
 		MaxTokens: cfg.MaxTokens, TrustHeaders: cfg.TrustHeaders, AnyKey: b.cfg.Dev, Injected: r.injected,
 		Now: b.now, Log: b.log.Named("proxy"),
 	}

@@ -19,7 +19,6 @@ func TestCompressionSettings_PrecedeForgetting(t *testing.T) {
 		"defaults":      {func(*config.Config) {}, 10 * 24 * time.Hour},
 		"messages.keep": {func(c *config.Config) { c.Messages.Keep = 4 * 24 * time.Hour }, 2 * 24 * time.Hour},
 		"no forgetting": {func(c *config.Config) { c.Forgetting.Threshold = 0 }, 90 * 24 * time.Hour},
-		"early min_age": {func(c *config.Config) { c.Compression.MinAge = time.Hour }, time.Hour},
 		"exponential":   {func(c *config.Config) { c.Forgetting.Policy = "exponential" }, 5 * 24 * time.Hour},
 	} {
 		cfg := config.Default()

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,9 +32,13 @@ const (
 
 	comparedExactly = 10_000 // memories of a user that pgvector compares without its index
 
+	candidates     = 50   // that each search of a recall gathers, unless recall.limit is more
 	ownWritesLimit = 1000 // own writes compared in the database
 	fallbackLimit  = 5000 // memories compared in the database if the vector store is unavailable
 
+	mergeSimilarity = 0.95 // cosine from which memories are merged without a model: they differ in a word or a form
+
+	contextMemories   = 5    // a context of more memories is condensed
 	maxReflectedFacts = 100  // in one prompt
 	sessionTokens     = 8000 // in the working memory of a conversation
 	spareFromAccesses = 5    // memories recalled this often are not condensed
@@ -50,13 +53,14 @@ const (
 	breakerFailures  = 5                // of a model in a row, after which calls are refused at once
 	breakerDelay     = 10 * time.Second // until the next trial
 	embeddingRetries = 2
-	keepMessages     = 5 * time.Second // of a call of the embedder, after which the messages of a turn are found by words
-	turnAttempts     = 3               // failures other than unavailable parts, after which a turn fails
-	scorerBefore     = 4               // messages of a conversation before a turn that a model is given
-	turnRetryLimit   = 5 * time.Minute // wait for a model or a store
-	turnGiveUp       = 24 * time.Hour  // age at which a turn fails if its model is unavailable
-	webhookGiveUp    = 24 * time.Hour  // of failures, after which a webhook is switched off
-	pushRetryDelay   = time.Second     // doubles with each failure
+	upstreamTimeout  = 10 * time.Minute // for the first byte of the proxy's upstream, which may think
+	keepMessages     = 5 * time.Second  // of a call of the embedder, after which the messages of a turn are found by words
+	turnAttempts     = 3                // failures other than unavailable parts, after which a turn fails
+	scorerBefore     = 4                // messages of a conversation before a turn that a model is given
+	turnRetryLimit   = 5 * time.Minute  // wait for a model or a store
+	turnGiveUp       = 24 * time.Hour   // age at which a turn fails if its model is unavailable
+	webhookGiveUp    = 24 * time.Hour   // of failures, after which a webhook is switched off
+	pushRetryDelay   = time.Second      // doubles with each failure
 	pushRetryLimit   = time.Minute
 	reembeddingLease = 10 * time.Second
 	retryWords       = time.Hour // memories without an embedding are embedded, if the embedder takes them by now
@@ -84,8 +88,16 @@ var standardPace = Pace{
 	Jobs: 100 * time.Millisecond, Pushes: time.Second, Touches: time.Second, TurnRetry: time.Second,
 }
 
+// condensedAge is the age from which memories are condensed, unless they fade earlier.
+const condensedAge = 90 * 24 * time.Hour
+
+// Each part of a recall has a share of recall.timeout, so that the answer comes in time without a part that is slow.
+func vectorTimeout(r config.Recall) time.Duration   { return r.Timeout / 5 }
+func embedTimeout(r config.Recall) time.Duration    { return r.Timeout / 2 }
+func condenseTimeout(r config.Recall) time.Duration { return r.Timeout * 3 / 10 } // in addition to the recall
+
 // vectorCallTimeout bounds a call of the vector store outside of recall.
-func vectorCallTimeout(cfg config.Config) time.Duration { return cfg.Recall.VectorTimeout * 5 / 2 }
+func vectorCallTimeout(cfg config.Config) time.Duration { return vectorTimeout(cfg.Recall) * 5 / 2 }
 
 // BM25 for memories, which are short: b is lower than the usual 0.75.
 var bm25 = recall.BM25{K1: 1.2, B: 0.4}
@@ -103,14 +115,14 @@ func recallSettings(cfg config.Config) recall.Settings {
 		LexicalFloor:  0.3,
 		Words:         0.5,
 		Contrast:      3,
-		Candidates:    r.Candidates,
+		Candidates:    max(candidates, r.Limit),
 		OwnWindow:     r.OwnWindow,
 		OwnLimit:      ownWritesLimit,
 		CompareLimit:  r.CompareLimit,
 		FallbackLimit: fallbackLimit,
 		Timeout:       r.Timeout,
-		VectorTimeout: r.VectorTimeout,
-		EmbedTimeout:  r.EmbedTimeout,
+		VectorTimeout: vectorTimeout(r),
+		EmbedTimeout:  embedTimeout(r),
 		Rerank: recall.Rerank{
 			Candidates: cfg.Rerank.Candidates, Share: cfg.Rerank.Share, Timeout: cfg.Rerank.Timeout,
 		},
@@ -172,21 +184,13 @@ func origins(cfg config.Config) []string {
 
 func relatedSettings(cfg config.Config) related.Settings {
 	r := cfg.Recall
-	return related.Settings{OwnWindow: r.OwnWindow, OwnLimit: ownWritesLimit, VectorTimeout: r.VectorTimeout}
-}
-
-// judgeSimilarity returns the setting, or -1 for "auto": by the calibration of the embedding model.
-func judgeSimilarity(g config.Gate) float64 {
-	if similarity, err := strconv.ParseFloat(g.JudgeSimilarity, 64); err == nil {
-		return similarity
-	}
-	return -1
+	return related.Settings{OwnWindow: r.OwnWindow, OwnLimit: ownWritesLimit, VectorTimeout: vectorTimeout(r)}
 }
 
 func writeSettings(cfg config.Config) write.Settings {
 	return write.Settings{
-		MergeSimilarity: cfg.Gate.MergeSimilarity,
-		JudgeSimilarity: judgeSimilarity(cfg.Gate),
+		MergeSimilarity: mergeSimilarity,
+		JudgeSimilarity: -1, // by the calibration of the embedding model
 		JudgeTimeout:    cfg.Chat.Timeout,
 		OwnWindow:       cfg.Recall.OwnWindow,
 		OwnLimit:        ownWritesLimit,
@@ -257,7 +261,7 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 	return forgetting.Settings{
 		Rule: forgetting.Rule{
 			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold,
-			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: f.MinAge, MaxShare: f.MaxShare,
+			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: forgetting.MinAge, MaxShare: f.MaxShare,
 			MessageAge: cfg.Messages.Keep,
 			Clock:      forgetting.Clock(f.Clock), MaxAbsence: f.MaxAbsence,
 			ExcludeTypes: forgetting.Types(f.ExcludeTypes), KeepTypes: forgetting.Types(f.KeepTypes),
@@ -270,24 +274,25 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 func compressionSettings(cfg config.Config) compression.Settings {
 	c := cfg.Compression
 	return compression.Settings{
-		Similarity: 0.6, MinAge: c.MinAge, MessageAge: messageAge(cfg), Accesses: spareFromAccesses,
+		Similarity: 0.6, MinAge: condensedAge, MessageAge: messageAge(cfg), Accesses: spareFromAccesses,
 		MaxMemories: c.MaxMemories,
 	}
 }
 
 // messageAge is three quarters of the time after which a message of no importance would be forgotten, so that
-// messages are condensed before they are forgotten; at most compression.min_age.
+// messages are condensed before they are forgotten; at most condensedAge.
 func messageAge(cfg config.Config) time.Duration {
 	lasts, never := forgettingSettings(cfg).Lasts(memory.TypeMessage, 0)
 	if never {
-		return cfg.Compression.MinAge
+		return condensedAge
 	}
-	return min(cfg.Compression.MinAge, lasts*3/4)
+	return min(condensedAge, lasts*3/4)
 }
 
 func condenserLimits(cfg config.Config) compression.Limits {
-	c := cfg.Compression
-	return compression.Limits{Memories: c.ContextMemories, Timeout: c.ContextTimeout, Cache: condensedTexts}
+	return compression.Limits{
+		Memories: contextMemories, Timeout: condenseTimeout(cfg.Recall), Cache: condensedTexts,
+	}
 }
 
 func notifySettings(cfg config.Config) notify.Settings {

@@ -55,12 +55,11 @@ type Config struct {
 
 // Proxy stands between OpenAI clients and a model. Without an upstream, it is off.
 type Proxy struct {
-	Upstream        string        `koanf:"upstream" rule:"optional url"`
-	APIKey          string        `koanf:"api_key" rule:"key"`
-	Timeout         time.Duration `koanf:"timeout" default:"300ms" rule:"1ms..1m"`         // of the memory of a request
-	UpstreamTimeout time.Duration `koanf:"upstream_timeout" default:"10m" rule:"1ms..24h"` // for the first byte
-	MaxTokens       int           `koanf:"max_tokens" default:"1000" rule:"1..100000"`     // that are injected
-	TrustHeaders    bool          `koanf:"trust_headers" default:"false"`                  // of front ends
+	Upstream     string        `koanf:"upstream" rule:"optional url"`
+	APIKey       string        `koanf:"api_key" rule:"key"`
+	Timeout      time.Duration `koanf:"timeout" default:"300ms" rule:"1ms..1m"`     // of the memory of a request
+	MaxTokens    int           `koanf:"max_tokens" default:"1000" rule:"1..100000"` // that are injected
+	TrustHeaders bool          `koanf:"trust_headers" default:"false"`              // of front ends
 }
 
 // Metrics sets where /metrics and /openapi.yaml are served.
@@ -168,10 +167,8 @@ type Previous struct {
 
 // Gate decides which candidates become memories.
 type Gate struct {
-	Threshold       float64 `koanf:"threshold" default:"0.7" rule:"0..1"`
-	MergeSimilarity float64 `koanf:"merge_similarity" default:"0.95" rule:"0..1"`
-	JudgeSimilarity string  `koanf:"judge_similarity" default:"auto" rule:"similarity"`
-	Fallback        bool    `koanf:"fallback" default:"true"`
+	Threshold float64 `koanf:"threshold" default:"0.7" rule:"0..1"`
+	Fallback  bool    `koanf:"fallback" default:"true"`
 }
 
 // Memories bounds the memories of a user.
@@ -221,7 +218,6 @@ type Rerank struct {
 // Recall finds and ranks memories.
 type Recall struct {
 	Limit      int     `koanf:"limit" default:"10" rule:"1..100"`
-	Candidates int     `koanf:"candidates" default:"50" rule:"1..1000"`
 	Mode       string  `koanf:"mode" default:"modulated" rule:"modulated|additive"`
 	Relevance  float64 `koanf:"relevance" default:"0.5" rule:"0..1000"`  // weight alpha
 	Decay      float64 `koanf:"decay" default:"0.2" rule:"0..1000"`      // weight beta
@@ -230,15 +226,13 @@ type Recall struct {
 	// Parts of the ranking that are left out, to measure what each gives.
 	Without string `koanf:"without" rule:"ranking parts"`
 
-	CacheBytes    int           `koanf:"cache_bytes" default:"29360128" rule:"0..1099511627776"`
-	OwnWindow     time.Duration `koanf:"own_window" default:"10s" rule:"0s..1h"`
-	CompareLimit  int           `koanf:"compare_limit" default:"200" rule:"0..16384"`
-	Timeout       time.Duration `koanf:"timeout" default:"10s" rule:"1ms..10m"` // of a whole recall
-	VectorTimeout time.Duration `koanf:"vector_timeout" default:"2s" rule:"1ms..1m"`
-	EmbedTimeout  time.Duration `koanf:"embed_timeout" default:"5s" rule:"1ms..1m"`
-	Recollect     bool          `koanf:"recollect" default:"true"` // search what has faded if nothing else fits
-	Log           bool          `koanf:"log" default:"false"`
-	LogKeep       time.Duration `koanf:"log_keep" default:"168h" rule:"1h..8760h"`
+	CacheBytes   int           `koanf:"cache_bytes" default:"29360128" rule:"0..1099511627776"`
+	OwnWindow    time.Duration `koanf:"own_window" default:"10s" rule:"0s..1h"`
+	CompareLimit int           `koanf:"compare_limit" default:"200" rule:"0..16384"`
+	Timeout      time.Duration `koanf:"timeout" default:"10s" rule:"1ms..10m"` // of a whole recall
+	Recollect    bool          `koanf:"recollect" default:"true"`              // search what has faded if nothing fits
+	Log          bool          `koanf:"log" default:"false"`
+	LogKeep      time.Duration `koanf:"log_keep" default:"168h" rule:"1h..8760h"`
 }
 
 // Projection pushes memories from the database to the vector store.
@@ -278,7 +272,6 @@ type Forgetting struct {
 	Base       float64       `koanf:"base" default:"0.9" rule:"0.0001..0.9999"`
 	Growth     float64       `koanf:"growth" default:"1.5" rule:"1..100"`
 	Lambda     float64       `koanf:"lambda" default:"0.1" rule:"0.0001..100"`
-	MinAge     time.Duration `koanf:"min_age" default:"168h" rule:"0s..8760h"`
 	MaxShare   float64       `koanf:"max_share" default:"0.2" rule:"0..1"`
 	PurgeAfter time.Duration `koanf:"purge_after" default:"720h" rule:"0s..87600h"`
 	Clock      string        `koanf:"clock" default:"active" rule:"active|wall"`      // days of the user, or all
@@ -291,12 +284,9 @@ type Forgetting struct {
 	KeepImportance float64 `koanf:"keep_importance" default:"0.83" rule:"0..1"`
 }
 
-// Compression condenses contexts and old memories.
+// Compression condenses old memories.
 type Compression struct {
-	ContextMemories int           `koanf:"context_memories" default:"5" rule:"1..100"`
-	ContextTimeout  time.Duration `koanf:"context_timeout" default:"3s" rule:"1ms..1m"`
-	MinAge          time.Duration `koanf:"min_age" default:"2160h" rule:"0s..87600h"`
-	MaxMemories     int           `koanf:"max_memories" default:"2000" rule:"3..5000"`
+	MaxMemories int `koanf:"max_memories" default:"2000" rule:"3..5000"` // in one run of a user
 }
 
 // Session bounds the working memory of a conversation.

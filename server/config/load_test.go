@@ -56,21 +56,21 @@ func TestLoad_ReturnsTheDefaultIfNothingIsSet(t *testing.T) {
 
 func TestLoad_PrefersFlagsToEnvironmentToFile(t *testing.T) {
 	t.Parallel()
-	file := write(t, "recall:\n  limit: 11\n  candidates: 61\n  compare_limit: 71\n  decay_rate: 1\n"+
+	file := write(t, "recall:\n  limit: 11\n  own_window: 61s\n  compare_limit: 71\ngate:\n  threshold: 1\n"+
 		"router:\n  timeout: 1s500ms\n")
 	c := load(t, Sources{
 		File: file,
 		Env: []string{
-			"HIPPOCAMPUS_RECALL_CANDIDATES=62", "HIPPOCAMPUS_RECALL_COMPARE_LIMIT=72", "HOME=/nowhere",
+			"HIPPOCAMPUS_RECALL_OWN_WINDOW=62s", "HIPPOCAMPUS_RECALL_COMPARE_LIMIT=72", "HOME=/nowhere",
 			"HIPPOCAMPUS_CHAT_TIMEOUT=",
 		},
 		Flags: map[string]string{"recall.compare_limit": "73", "dev": "true"},
 	})
 	want := Default()
 	want.Recall.Limit = 11
-	want.Recall.Candidates = 62
+	want.Recall.OwnWindow = 62 * time.Second
 	want.Recall.CompareLimit = 73
-	want.Recall.DecayRate = 1
+	want.Gate.Threshold = 1
 	want.Router.Timeout = 1500 * time.Millisecond
 	want.Dev = true
 	if diff := cmp.Diff(want, c); diff != "" {
@@ -288,10 +288,6 @@ var errorCases = map[string]struct {
 	"no weights": {
 		file: "recall: {relevance: 0, decay: 0, importance: 0}",
 		want: []string{"recall.relevance is 0", "recall.importance"},
-	},
-	"fewer than the limit": {
-		file: "recall: {limit: 60}",
-		want: []string{"recall.candidates is 50", "at least recall.limit, which is 60"},
 	},
 	"unknown part of the ranking": {
 		file: "recall: {without: \"words,meaning\"}",

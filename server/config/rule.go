@@ -41,7 +41,6 @@ var textRules = map[string]rule{
 	"url":          textRule("an http:// or https:// URL, such as https://api.deepseek.com/v1", isHTTPURL),
 	"optional url": textRule("an http:// or https:// URL, or nothing", optional(isHTTPURL)),
 	"model":        textRule("the name of a model", notEmpty),
-	"similarity":   textRule("auto, or a number from 0 to 1", isAutoOrSimilarity),
 	"text":         textRule("valid UTF-8", utf8.ValidString),
 	"schedule": textRule(`a cron expression in UTC, such as "0 3 * * *" or "@every 15m" (1s or more), or nothing: off`,
 		optional(isSchedule)),
@@ -166,11 +165,6 @@ func isZone(s string) bool {
 
 // isSchedule refuses some expressions that the cron library accepts: time zones, intervals
 // under a second and days that do not exist.
-func isAutoOrSimilarity(text string) bool {
-	similarity, err := strconv.ParseFloat(text, 64)
-	return text == "auto" || err == nil && similarity >= 0 && similarity <= 1
-}
-
 func isSchedule(text string) bool {
 	expression := strings.TrimSpace(text)
 	if strings.Contains(expression, "=") { // TZ=
@@ -242,8 +236,6 @@ func (c Config) conditions() []condition {
 			"auto, or set database.url: pgvector keeps the vectors in that Postgres"},
 		{c.Recall.Relevance+c.Recall.Decay+c.Recall.Importance > 0, "recall.relevance",
 			"more than 0, here or in recall.decay or recall.importance"},
-		{c.Recall.Candidates >= c.Recall.Limit, "recall.candidates",
-			fmt.Sprintf("at least recall.limit, which is %d", c.Recall.Limit)},
 		{models < c.Jobs.Timeout, "jobs.timeout", fmt.Sprintf("more than %s, which the scorer and the judge may take "+
 			"(chat.timeout, chat.retries)", models)},
 	})

@@ -31,10 +31,8 @@ func TestConfig_HasNoRemovedSetting(t *testing.T) {
 func TestConfig_BoundsLimitsAsTheAPIDoes(t *testing.T) {
 	t.Parallel()
 	want := fmt.Sprintf("a whole number from 1 to %d", memory.MaxLimit)
-	for _, key := range []string{"recall.limit", "compression.context_memories"} {
-		if got := byKey[key].rule.want; got != want {
-			t.Errorf("%s: %s, want %s", key, got, want)
-		}
+	if got := byKey["recall.limit"].rule.want; got != want {
+		t.Errorf("recall.limit: %s, want %s", got, want)
 	}
 }
 

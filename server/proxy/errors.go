@@ -24,8 +24,7 @@ func (p *proxy) onError(w http.ResponseWriter, r *http.Request, err error) {
 	var slow interface{ Timeout() bool }
 	if errors.As(err, &slow) && slow.Timeout() {
 		status = http.StatusGatewayTimeout
-		text = fmt.Sprintf("the model at %s has not answered within proxy.upstream_timeout (%v)",
-			p.Upstream.Redacted(), p.Wait)
+		text = fmt.Sprintf("the model at %s has not answered within %v", p.Upstream.Redacted(), p.Wait)
 	}
 	p.Log.Warn("the proxy's upstream does not answer", zap.Error(err))
 	if c := callOf(r.Context()); c != nil {

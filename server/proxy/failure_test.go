@@ -147,7 +147,7 @@ func TestProxy_ReportsAnUpstreamThatIsTooSlow(t *testing.T) {
 	answered := make(chan struct{})
 	f.script = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done(); close(answered) }
 	response, got := f.post("chat/completions", odd, headerUser, "ana")
-	if response.StatusCode != http.StatusGatewayTimeout || !strings.Contains(got, "proxy.upstream_timeout (10ms)") ||
+	if response.StatusCode != http.StatusGatewayTimeout || !strings.Contains(got, "has not answered within 10ms") ||
 		response.Header.Get(headerTurn) != "" || len(f.turns) != 0 {
 		t.Errorf("%d %s %v", response.StatusCode, got, response.Header)
 	}

@@ -132,9 +132,7 @@ func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 			"HIPPOCAMPUS_PROJECTION_GRACE=1s",
 			"HIPPOCAMPUS_RECALL_OWN_WINDOW=5s",
 			// A slow machine may degrade an answer; the change of the model must not.
-			"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=30s",
-			"HIPPOCAMPUS_RECALL_EMBED_TIMEOUT=30s",
-			"HIPPOCAMPUS_RECALL_TIMEOUT=1m",
+			"HIPPOCAMPUS_RECALL_TIMEOUT=150s",
 		}
 		s := start(t, slices.Concat(size.settings(t), endpoint, []string{"MEMORY_EMBEDDING_MODEL=" + modelA.Model})...)
 		batch := []object{}

@@ -69,9 +69,7 @@ type server struct {
 // patient are settings with which no request times out because the machine stalls.
 // Tests of timeouts have settings of their own.
 var patient = []string{
-	"HIPPOCAMPUS_RECALL_TIMEOUT=5m", "HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=1m", "HIPPOCAMPUS_RECALL_EMBED_TIMEOUT=1m",
-	"HIPPOCAMPUS_ROUTER_TIMEOUT=1m",
-	"HIPPOCAMPUS_COMPRESSION_CONTEXT_TIMEOUT=1m", "HIPPOCAMPUS_API_WAIT_TIMEOUT=90s",
+	"HIPPOCAMPUS_RECALL_TIMEOUT=5m", "HIPPOCAMPUS_ROUTER_TIMEOUT=1m", "HIPPOCAMPUS_API_WAIT_TIMEOUT=90s",
 	"HIPPOCAMPUS_API_SHUTDOWN_TIMEOUT=1m", "HIPPOCAMPUS_DATABASE_TIMEOUT=1m",
 }
 
@@ -87,8 +85,8 @@ var unscheduled = []string{
 	"HIPPOCAMPUS_SCHEDULE_COMPRESSION=" + never, "HIPPOCAMPUS_SCHEDULE_VERIFICATION=" + never,
 }
 
-// unwaiting is the default timeout: recall does not wait for an unavailable Milvus.
-var unwaiting = []string{"HIPPOCAMPUS_RECALL_VECTOR_TIMEOUT=2s"}
+// unwaiting bounds a recall so that it waits for an unavailable Milvus for 6 s.
+var unwaiting = []string{"HIPPOCAMPUS_RECALL_TIMEOUT=30s"}
 
 // start runs the binary with these settings (KEY=VALUE) and waits until it listens.
 func start(t *testing.T, env ...string) *server {

@@ -90,7 +90,7 @@ func newCrowd(t *testing.T, size size) *crowd {
 		cfg.Forgetting.Threshold = 0.7 // below which a new memory of importance fadesAtOnce is
 		cfg.Projection.Grace = time.Second
 		cfg.Router.Timeout = crowdLimit
-		cfg.Recall.Timeout, cfg.Recall.VectorTimeout = 3*crowdLimit, crowdLimit
+		cfg.Recall.Timeout = 5 * crowdLimit // so that the vector store has crowdLimit
 	})
 	c.s.clock.run()
 	c.s.client.Timeout = crowdLimit

@@ -103,7 +103,7 @@ func newLife(t *testing.T, size size) *life {
 		cfg.Forgetting.Base = 0.98       // slow enough that memories grow old
 		// The answers must not depend on how busy the machine is.
 		cfg.Router.Timeout = time.Minute
-		cfg.Recall.Timeout, cfg.Recall.EmbedTimeout = 5*time.Minute, time.Minute
+		cfg.Recall.Timeout = 5 * time.Minute
 	})
 	return l
 }

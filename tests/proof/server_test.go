@@ -69,10 +69,7 @@ func settings(t *testing.T, size size, models *llmtest.Server) config.Config {
 	cfg.API.ShutdownTimeout = time.Minute
 	cfg.API.WaitTimeout = 90 * time.Second
 	cfg.Recall.Timeout = 5 * time.Minute
-	cfg.Recall.EmbedTimeout = time.Minute
-	cfg.Recall.VectorTimeout = time.Minute
 	cfg.Router.Timeout = time.Minute
-	cfg.Compression.ContextTimeout = time.Minute
 	cfg.Database.Timeout = time.Minute
 	if !size.large {
 		return cfg

@@ -56,7 +56,7 @@ func MeasureCost(ctx context.Context, o Options, m ChatModel) (cost Cost, err er
 		return cost, err
 	}
 	defer recorder.Close()
-	settings := append(m.settings(recorder.URL()), "HIPPOCAMPUS_COMPRESSION_CONTEXT_TIMEOUT=1m")
+	settings := append(m.settings(recorder.URL()), "HIPPOCAMPUS_RECALL_TIMEOUT=200s")
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: append(settings, o.Settings...)})
 	if err != nil {
 		return cost, err

@@ -79,7 +79,7 @@ func Run(o Options) (report Report, err error) {
 		random: rand.New(rand.NewPCG(10, 1)), topics: make([][]*remembered, o.Topics),
 		rule: forgetting.Rule{
 			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold, Base: f.Base, Growth: f.Growth, Lambda: f.Lambda,
-			MinAge: f.MinAge, MaxShare: f.MaxShare, MessageAge: cfg.Messages.Keep,
+			MinAge: forgetting.MinAge, MaxShare: f.MaxShare, MessageAge: cfg.Messages.Keep,
 			ExcludeTypes: forgetting.Types(f.ExcludeTypes), KeepTypes: forgetting.Types(f.KeepTypes),
 			KeepImportance: f.KeepImportance,
 		},

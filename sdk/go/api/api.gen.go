@@ -861,7 +861,7 @@ type CandidateCounts struct {
 }
 
 // CandidateLimit How many candidates each search gathers before the ranking; fewer than `limit` can shorten the answer. The
-// default is the server's setting `recall.candidates`.
+// default is 50, or the server's `recall.limit` if that is more.
 //
 // Example: 200
 type CandidateLimit = int
@@ -1424,7 +1424,7 @@ type ContextRequest struct {
 	Budget *ContextBudget `json:"budget,omitempty"`
 
 	// Candidates How many candidates each search gathers before the ranking; fewer than `limit` can shorten the answer. The
-	// default is the server's setting `recall.candidates`.
+	// default is 50, or the server's `recall.limit` if that is more.
 	//
 	//
 	// Example: 200
@@ -5807,7 +5807,7 @@ type RecallRequest struct {
 	At *Timestamp `json:"at,omitempty"`
 
 	// Candidates How many candidates each search gathers before the ranking; fewer than `limit` can shorten the answer. The
-	// default is the server's setting `recall.candidates`.
+	// default is 50, or the server's `recall.limit` if that is more.
 	//
 	//
 	// Example: 200
@@ -9544,7 +9544,7 @@ type ClientInterface interface {
 	// Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
 	// or 50 characters, at least the server's `recall.limit` (10) and at most 100.
 	//
-	// If the best memories (`limit`, else `recall.limit`) are more than five (a setting), or do not fit, a model condenses
+	// If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
 	// them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
 	// If there is no model, it does not answer in time, its answer is refused, or the request has `condense: false`, whole
 	// memories are dropped from the end. The text is empty if there are no items or no item fits. Role: read.
@@ -9585,7 +9585,7 @@ type ClientInterface interface {
 	// Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
 	// or 50 characters, at least the server's `recall.limit` (10) and at most 100.
 	//
-	// If the best memories (`limit`, else `recall.limit`) are more than five (a setting), or do not fit, a model condenses
+	// If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
 	// them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
 	// If there is no model, it does not answer in time, its answer is refused, or the request has `condense: false`, whole
 	// memories are dropped from the end. The text is empty if there are no items or no item fits. Role: read.
@@ -11120,7 +11120,7 @@ func (c *Client) CompressMemories(ctx context.Context, body CompressMemoriesJSON
 // Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
 // or 50 characters, at least the server's `recall.limit` (10) and at most 100.
 //
-// If the best memories (`limit`, else `recall.limit`) are more than five (a setting), or do not fit, a model condenses
+// If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
 // them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
 // If there is no model, it does not answer in time, its answer is refused, or the request has `condense: false`, whole
 // memories are dropped from the end. The text is empty if there are no items or no item fits. Role: read.
@@ -11171,7 +11171,7 @@ func (c *Client) BuildContextWithBody(ctx context.Context, contentType string, b
 // Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
 // or 50 characters, at least the server's `recall.limit` (10) and at most 100.
 //
-// If the best memories (`limit`, else `recall.limit`) are more than five (a setting), or do not fit, a model condenses
+// If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
 // them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
 // If there is no model, it does not answer in time, its answer is refused, or the request has `condense: false`, whole
 // memories are dropped from the end. The text is empty if there are no items or no item fits. Role: read.

@@ -45,7 +45,7 @@ Asked: TypeAlias = str
 CandidateLimit: TypeAlias = int
 """
 How many candidates each search gathers before the ranking; fewer than `limit` can shorten the answer. The
-default is the server's setting `recall.candidates`.
+default is 50, or the server's `recall.limit` if that is more.
 
 """
 

@@ -1016,7 +1016,7 @@ export interface paths {
          *     Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
          *     or 50 characters, at least the server's `recall.limit` (10) and at most 100.
          *
-         *     If the best memories (`limit`, else `recall.limit`) are more than five (a setting), or do not fit, a model condenses
+         *     If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
          *     them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
          *     If there is no model, it does not answer in time, its answer is refused, or the request has `condense: false`, whole
          *     memories are dropped from the end. The text is empty if there are no items or no item fits. Role: read.
@@ -2471,7 +2471,7 @@ export interface components {
         DecayRate: number;
         /**
          * @description How many candidates each search gathers before the ranking; fewer than `limit` can shorten the answer. The
-         *     default is the server's setting `recall.candidates`.
+         *     default is 50, or the server's `recall.limit` if that is more.
          * @example 200
          */
         CandidateLimit: number;
