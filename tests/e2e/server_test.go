@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	// The tests wait more than they compute, but Milvus makes one collection at a time.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "9"); err != nil {
 		panic(err)
 	}
 	code := m.Run()
