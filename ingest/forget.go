@@ -178,12 +178,15 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 		}
 	}
 	settled, err := settledEffects(ctx, changes)
+	if err != nil || len(settled) == 0 {
+		return results, err
+	}
 	if len(results) > 0 && p.turn == nil {
 		results[0].Effects = append(results[0].Effects, settled...)
 	} else {
 		p.of("").effects = append(p.of("").effects, settled...)
 	}
-	return results, err
+	return results, nil
 }
 
 // consequences are what the forgetting of a memory of the batch does besides.

@@ -104,9 +104,6 @@ func (r *restoring) plan(ctx context.Context, scope Scope) error {
 		if err := r.findReversals(ctx); err != nil {
 			return err
 		}
-		if err := r.leaveOutDerived(ctx); err != nil {
-			return err
-		}
 	}
 	for _, before := range r.batch {
 		if before.Status != memory.Active {
@@ -119,6 +116,11 @@ func (r *restoring) plan(ctx context.Context, scope Scope) error {
 			r.noteFact(before, after)
 		}
 	}
+	sources, err := r.sourcesOfReversals(ctx)
+	if err != nil {
+		return err
+	}
+	var left []reversal
 	for _, change := range r.reversals {
 		m, err := r.Records.Memory(ctx, r.owner.AppID, change.id)
 		if memory.IsKind(err, memory.KindNotFound) { // it was purged
@@ -127,6 +129,10 @@ func (r *restoring) plan(ctx context.Context, scope Scope) error {
 		if err != nil {
 			return err
 		}
+		if r.statesWhatIsGone(m, sources[m.ID]) {
+			continue
+		}
+		left = append(left, change)
 		before := m
 		if history.Reverse(&m, change.detail) {
 			if err := r.cutForgotten(ctx, &m); err != nil {
@@ -136,6 +142,7 @@ func (r *restoring) plan(ctx context.Context, scope Scope) error {
 			r.noteFact(before, m)
 		}
 	}
+	r.reversals = left
 	if len(texts) == 0 {
 		return nil
 	}

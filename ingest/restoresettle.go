@@ -46,17 +46,21 @@ func (r *restoring) settle(
 	return err
 }
 
-// leaveOutDerived leaves out insights and summaries with a source that was forgotten after them, and that does not come
-// back: they would state it. Their other sources are not condensed again.
-func (r *restoring) leaveOutDerived(ctx context.Context) error {
+// sourcesOfReversals returns what the memories of the reversals were derived from, by their ids.
+func (r *restoring) sourcesOfReversals(ctx context.Context) (map[string][]memory.Memory, error) {
+	if len(r.reversals) == 0 {
+		return nil, nil
+	}
 	ids := make([]string, len(r.reversals))
 	for i, change := range r.reversals {
 		ids[i] = change.id
 	}
-	sources, err := r.Records.Sources(ctx, r.owner, ids)
-	if err != nil {
-		return err
-	}
+	return r.Records.Sources(ctx, r.owner, ids)
+}
+
+// statesWhatIsGone reports whether a memory is an insight or a summary with a source that was forgotten after it and
+// does not come back: such a memory stays as it is, and its other sources are not condensed again.
+func (r *restoring) statesWhatIsGone(m memory.Memory, sources []memory.Memory) bool {
 	comesBack := func(s memory.Memory) bool {
 		undoes := func(change reversal) bool {
 			return change.id == s.ID && history.Reverse(&s, change.detail) && !isGone(s)
@@ -64,17 +68,7 @@ func (r *restoring) leaveOutDerived(ctx context.Context) error {
 		return slices.ContainsFunc(r.reversals, undoes) ||
 			slices.ContainsFunc(r.batch, func(m memory.Memory) bool { return m.ID == s.ID })
 	}
-	var left []reversal
-	for _, change := range r.reversals {
-		m, err := r.Records.Memory(ctx, r.owner.AppID, change.id)
-		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
-			return err
-		}
-		isGoneSince := func(s memory.Memory) bool { return isGone(s) && s.UpdatedAt.After(m.UpdatedAt) && !comesBack(s) }
-		if !m.Type.IsDerived() || !slices.ContainsFunc(sources[change.id], isGoneSince) {
-			left = append(left, change)
-		}
-	}
-	r.reversals = left
-	return nil
+	return m.Type.IsDerived() && slices.ContainsFunc(sources, func(s memory.Memory) bool {
+		return isGone(s) && s.UpdatedAt.After(m.UpdatedAt) && !comesBack(s)
+	})
 }
