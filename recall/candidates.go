@@ -76,8 +76,8 @@ func (s *Service) candidates(ctx context.Context, queries []subquery, vectors []
 func (s *Service) candidatesOf(q *subquery, r searchResult, hits []hit) []candidate {
 	x, open := r.index, r.scope.open
 	worded := wordingOf(q.Query, r)
-	lexical := s.scoreWords(worded.terms, x, r.current, open)
-	undated, postings := lexical, r.current
+	lexical := s.scoreWords(worded.terms, x, r.postings, open)
+	undated, postings := lexical, r.postings
 	if without, differ := x.withoutDays(postings); differ {
 		postings = without
 		undated = s.scoreWords(worded.terms, x, postings, open)

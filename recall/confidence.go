@@ -116,7 +116,7 @@ func coverage(r searchResult, known, terms []string, best []relevant) float64 {
 		if slices.Contains(known, term) {
 			continue
 		}
-		postings := r.current[term]
+		postings := r.postings[term]
 		idf := idf(len(x.docs), len(postings))
 		total += idf
 		for i, w := range windows {

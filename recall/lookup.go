@@ -24,7 +24,6 @@ type loading struct {
 	// To be read when done is closed.
 	index    *index
 	postings postings        // of the words and names of the queries
-	current  postings        // without former statements; see withoutFormerWords
 	own      []memory.Memory // writes that the vector store may not show yet
 	matching []string        // ids that the query's filter chooses; nil without a filter
 	err      error
@@ -60,10 +59,6 @@ func (s *Service) startLoading(
 		}
 		if l.err == nil {
 			l.postings = l.index.find(wantedLexemes(queries))
-			l.current = l.postings
-			if !q.IncludeFormer {
-				l.current = l.index.withoutFormerWords(l.postings)
-			}
 		}
 		if l.err == nil && q.Where != nil {
 			l.matching, l.err = s.records.MatchingIDs(ctx, q.Owner, q.Where)

@@ -36,7 +36,6 @@ type hit struct {
 type searchResult struct {
 	index    *index
 	postings postings // of the words and names of the queries
-	current  postings // without former statements, unless the query asks for the past
 	scope    scope
 	hits     [][]hit // of each query by similarity; a memory found in two ways is there twice, with one similarity
 	degraded []string
@@ -52,8 +51,7 @@ func (s *Service) search(ctx context.Context, queries []subquery, vectors []quer
 	}
 	x, own := loading.index, loading.own
 	result := searchResult{
-		index: x, postings: loading.postings, current: loading.current,
-		scope: queries[0].scope(x), hits: make([][]hit, len(queries)),
+		index: x, postings: loading.postings, scope: queries[0].scope(x), hits: make([][]hit, len(queries)),
 	}
 	if queries[0].Where != nil {
 		result.scope.keepOnly(x, loading.matching)
