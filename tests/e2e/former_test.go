@@ -125,3 +125,25 @@ func TestFormer_EndedStatementsDoNotAnswer(t *testing.T) {
 		}
 	})
 }
+
+// The current home comes before what the assistant has repeated of the former ones, although more words of the messages
+// are about something else.
+func TestFormer_CurrentStatementIsBeforeEchoes(t *testing.T) {
+	onOneSize(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		for i, city := range []string{"Porto", "Lisbon", "Ghent", "Utrecht", "Leeds", "Sligo", "Galway", "Turin"} {
+			s.call("POST", "/v1/turns", object{
+				"user_id": "ada", "conversation_id": "talk", "wait": true, "at": fmt.Sprintf("2026-01-%02dT10:00:00Z", i+1),
+				"messages": []object{
+					{"role": "user", "content": fmt.Sprintf("I live in %s now. I bought a loom number %d for 300 euros.", city, i)},
+					{"role": "assistant", "content": fmt.Sprintf("Noted: you live in %s now, and you have item %d. Enjoy it by "+
+						"the sea, near the kayak shop in York.", city, i)},
+				},
+			}, 200)
+		}
+		found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "Where do I live?"}, 200).list("memories")
+		if len(found) == 0 || found[0]["content"] != "I live in Turin now." {
+			t.Errorf("found %v", found)
+		}
+	})
+}
