@@ -54,7 +54,7 @@ type candidate struct {
 	cosine   float64 // similarity to the query
 	bm25     float64
 	lexical  float64 // bm25 scaled to 0..1
-	undated  float64 // lexical, had the texts of messages no day
+	undated  float64 // lexical as if the texts of messages had no day
 	numbers  float64 // added to the share of lexical in the fused value, for numbers of the query that it has
 }
 
@@ -71,8 +71,8 @@ func (s *Service) candidates(ctx context.Context, queries []subquery, vectors []
 	return lists, nil
 }
 
-// candidatesOf unites the nearest hits, the best documents by words, those of the times that the query names, what
-// superseded them, and the best proven workflows of their skills.
+// candidatesOf unites the nearest hits, the best documents by words, the documents of the times that the query names,
+// the documents that superseded any of these, and the best proven workflows of their skills.
 func (s *Service) candidatesOf(q *subquery, r searchResult, hits []hit) []candidate {
 	x, open := r.index, r.scope.open
 	worded := wordingOf(q.Query, r)
@@ -140,9 +140,9 @@ func (s *Service) candidatesOf(q *subquery, r searchResult, hits []hit) []candid
 	return list
 }
 
-// provenWorkflows returns, for each skill that a candidate is a workflow of, the
-// place of its most important open workflow, the first by id of several, unless that is a candidate itself.
-// The words and the meaning of that workflow may be far from the query.
+// provenWorkflows returns the place of the most important open workflow of each skill that a candidate is a workflow
+// of, the first by id of several, unless that workflow is a candidate itself. The words and the meaning of that
+// workflow may be far from the query.
 func provenWorkflows(list []candidate, x *index, open []bool) []int {
 	best := map[string]int{} // places by skill
 	for _, c := range list {
@@ -168,8 +168,7 @@ func provenWorkflows(list []candidate, x *index, open []bool) []int {
 	return slices.Collect(maps.Values(best))
 }
 
-// compareRest compares the candidates that the hits do not include, which only
-// words or skills found.
+// compareRest compares the candidates that are not among the hits: only words or skills found them.
 func (s *Service) compareRest(ctx context.Context, q Query, vector queryVector, list []candidate) error {
 	if vector.values == nil {
 		return nil

@@ -18,7 +18,7 @@ func newIndex(revision int64, docs []db.Document) *index {
 	return (&index{}).changed(db.Changes{Revision: revision, Documents: docs})
 }
 
-// indexOf builds the index of all documents that were read of an owner, in the owner's zone.
+// indexOf builds the index of all documents that were read for an owner, in the owner's zone.
 func indexOf(read db.Changes, zone *time.Location) *index {
 	return (&index{zone: zone}).changed(db.Changes{Revision: read.Revision, Documents: read.Documents})
 }
@@ -98,14 +98,14 @@ func (x *index) without(gone map[int]bool) *index {
 	return y
 }
 
-// with returns the index with further documents, and with links to those of them that are messages.
+// with returns the index with further documents, and with the kept links to those of them that are messages.
 func (x *index) with(revision int64, docs []db.Document, kept links) *index {
 	y := &index{
 		revision: revision, zone: x.zone, docs: x.docs, accessed: x.accessed, lexemes: x.lexemes,
 		taken: x.taken, outdated: x.outdated,
 		kinds: x.kinds, tagLists: x.tagLists, speakers: x.speakers, called: x.called, byID: x.byID, sequence: x.sequence,
 	}
-	if x.grown.Swap(true) { // what follows the lists is another index's
+	if x.grown.Swap(true) { // another index has appended to the lists
 		y.docs, y.lexemes = slices.Clip(x.docs), slices.Clip(x.lexemes)
 		y.taken, y.outdated = slices.Clip(x.taken), slices.Clip(x.outdated)
 		y.accessed = slices.Clip(x.accessed)
@@ -231,7 +231,7 @@ func (x *index) added(from int) []uint32 {
 	return places
 }
 
-// merged returns a new list of places in an order: those of an ordered list and others.
+// merged returns the places of an ordered list and others in one new list in this order.
 func (x *index) merged(ordered, others []uint32, order func(a, b int) int) []uint32 {
 	compare := func(a, b uint32) int { return order(int(a), int(b)) }
 	slices.SortFunc(others, compare)

@@ -14,7 +14,7 @@ import (
 // Fit states how well the memories of an owner fit a query at all. It is taken from the
 // ten most relevant candidates, so that it does not depend on the limit of the query.
 type Fit struct {
-	Closeness    float64 // best similarity, 0 as unrelated texts to 1 as a question and its answer, or outside
+	Closeness    float64 // best similarity: 0 like unrelated texts, 1 like a question and its answer; may lie outside
 	Coverage     float64 // best share of the query's words, by idf, in a memory and its neighbours, 0..1
 	UnknownNames float64 // share of the query's names that no memory of the owner has, 0..1
 	Memories     int     // active memories of the owner
@@ -30,7 +30,7 @@ const (
 	fitUnknownNames = -2.5
 	fitMemories     = -0.4
 
-	// Midway between questions with an answer and others: these count if a signal is missing.
+	// Values midway between questions with an answer and other questions. They are used if a signal is missing.
 	neutralCloseness = 0.9
 	neutralCoverage  = 0.5
 

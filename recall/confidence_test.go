@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// calibrated lets the similarities of the fixture's embedder count.
+// calibrated sets what the similarities of the fixture's embedder mean, so that they count.
 func (f *fixture) calibrated(unrelated, related float64) {
 	r := memory.SimilarityRange{Unrelated: unrelated, Related: related}
 	f.set.Calibration = func(memory.Space) memory.Calibration { return memory.Calibration{English: r, Chinese: r} }

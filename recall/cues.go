@@ -140,7 +140,8 @@ type queryCues struct {
 var whenPattern = lazyregexp.New(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|` +
 	`什么时候|哪天|哪年|哪一天|哪一年|哪个月|多久|何时|几时|几月|几点|几号|星期几|周几`)
 
-// queryCuesOf reads a query that is asked at an instant, in whose zone its times are read.
+// queryCuesOf returns the cues of a query that is asked at an instant. The query's times are read in the zone of the
+// instant.
 func queryCuesOf(query string, at time.Time) queryCues {
 	c := cuesWithoutTimes(query)
 	c.dates = askedTimes(query, at)
@@ -172,15 +173,15 @@ func cuesWithoutTimes(query string) queryCues {
 var pastPattern = lazyregexp.New(`\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|originally|past|used? to|` +
 	`back then|no longer|any ?more|(?:my|the|our) old)\b|以前|之前|从前|曾经|过去|原来|原先|当时|那时`)
 
-// aheadPattern matches what questions about plans have, and wasPattern what those about the past have.
+// aheadPattern matches words of questions about plans, and wasPattern words of questions about the past.
 var (
 	aheadPattern = lazyregexp.New(`\b(?:am|are|will|shall|going to)\b`)
 	wasPattern   = lazyregexp.New(`\b(?:did|was|were|had|have|has)\b`)
 )
 
-// asksForPast reports whether what was true formerly may answer a query that is asked at an instant. A time that is
-// over, such as "in August", asks for the past unless the question is about plans, and so does one that has begun in a
-// question in the past tense.
+// asksForPast reports whether former statements may answer a query that is asked at an instant. A time that is over,
+// such as "in August", asks for the past unless the question is about plans. A time that has begun asks for the past if
+// the question is in the past tense.
 func (c *queryCues) asksForPast(at time.Time) bool {
 	for _, d := range c.dates {
 		was := wasPattern.MatchString(c.text)
@@ -191,11 +192,11 @@ func (c *queryCues) asksForPast(at time.Time) bool {
 	return pastPattern.MatchString(c.text)
 }
 
-// overPattern matches what questions have that ask for what has happened.
+// overPattern matches words of questions that ask what has happened.
 var overPattern = lazyregexp.New(`\b(?:did|was|were|had|has|been|ever|happened)\b|过[吗？?]|上次|当时`)
 
-// asksForWhatIsOver reports whether the query asks for what has happened, so that what is so now answers no better. It
-// may still not ask for former statements: see asksForPast.
+// asksForWhatIsOver reports whether the query asks what has happened, so that a present statement answers it no better
+// than an earlier one. Such a query need not ask for former statements: see asksForPast.
 func (c *queryCues) asksForWhatIsOver() bool { return overPattern.MatchString(c.text) }
 
 // firstRune returns the first character of s, 0 if s is empty.

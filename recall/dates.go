@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/lang/times"
 )
 
-// dayRange are days from one until another, which does not belong to them, counted from 1970; zero: no days.
+// dayRange is a range of days, counted from 1970: from the first until the one after the last; zero: no days.
 type dayRange struct{ from, until int32 }
 
 // dayOf is the number of the day of an instant in its zone.
@@ -21,7 +21,7 @@ func daysOf(s times.Span) dayRange { return dayRange{dayOf(s.From), dayOf(s.Unti
 // longestAbout is the most days that a memory is about: a season. "This year" says little of when something happens.
 const longestAbout = 92
 
-// aboutOf returns the first two ranges of days that a content names which was said at an instant.
+// aboutOf returns the first two ranges of days that a content names, if the content was said at an instant.
 func aboutOf(content string, at time.Time) (about [2]dayRange) {
 	n := 0
 	for _, s := range times.InStatement(content, at) {
@@ -33,20 +33,21 @@ func aboutOf(content string, at time.Time) (about [2]dayRange) {
 	return about
 }
 
-// How well a memory fits a time that a query names, if it was said shortly after it or on the day before.
+// How well a memory fits a time that a query names, if the memory was said shortly after the time or on the day before.
 const (
 	dayAfter   = 0.5  // on the day after
-	daysAfter  = 0.25 // on one of the ten days after, or on the day before a day
+	daysAfter  = 0.25 // on one of the ten days after, or, if the time is a day, on the day before
 	latestSaid = 10   // days after
 )
 
-// askedTime is a time that a query names, with what each memory is compared with. Instants are Unix microseconds.
+// askedTime is a time that a query names, with the bounds that each memory is compared with. Instants are Unix
+// microseconds.
 type askedTime struct {
 	times.Span
 	days         dayRange
-	before       int64 // from when a memory was said on the day before; From unless the time is a day
+	before       int64 // beginning of the day before; From unless the time is a day
 	from, until  int64
-	next, latest int64 // until when a memory was said on the day after, and on one of the days after
+	next, latest int64 // end of the day after, and of the last of the days after
 }
 
 func askedTimes(query string, at time.Time) (asked []askedTime) {

@@ -98,7 +98,7 @@ func (s *snapshot) checkColumns() error {
 	return nil
 }
 
-// checkPlaces returns an error unless each place is one in the list that it refers to.
+// checkPlaces returns an error unless each place exists in the list that it refers to.
 func (s *snapshot) checkPlaces() error {
 	n := len(s.Length)
 	for _, column := range []struct {

@@ -51,7 +51,7 @@ func (s *snapshot) decoded(t *testing.T) error {
 	return err
 }
 
-// A panic in the load of an index would end the process, at each recall of the user again.
+// A panic while an index is loaded would end the process, and would do so at each recall of the user.
 func TestDecode_FailsForColumnsOfOtherLengths(t *testing.T) {
 	t.Parallel()
 	whole := validSnapshot(t)

@@ -33,7 +33,7 @@ func divide(q Query) []subquery {
 		queries[i].Text = text
 		if isOutline && utf8.RuneCountInString(text) > prompt.Longest {
 			queries[i].wordsOnly = true
-			queries[i].cues = cuesWithoutTimes(text) // pasted text has many
+			queries[i].cues = cuesWithoutTimes(text) // pasted text names many times
 		} else {
 			queries[i].cues = queryCuesOf(text, q.At.In(q.Zone))
 		}
@@ -75,11 +75,11 @@ func joined(queries []subquery) string {
 
 // match is what one query found.
 type match struct {
-	list []relevant // a fact and its message are two
+	list []relevant // a fact and its message are two items
 	fit  Fit
 }
 
-// match gives the candidates their relevance and confidence. The candidates of several queries become one list.
+// match computes the relevance and the confidence of the candidates. The candidates of several queries become one list.
 func (s *Service) match(queries []subquery, vectors []queryVector, found searchResult, candidates [][]candidate,
 	route router.Route, onFold func(dropped relevant, by string)) ([]relevant, Fit) {
 	x, past := found.index, queries[0].IncludeFormer
@@ -105,8 +105,8 @@ func (s *Service) match(queries []subquery, vectors []queryVector, found searchR
 // outlineShare is the weight of a whole prompt, since most of it may have been pasted. A part has the weight 1.
 const outlineShare = 0.5
 
-// mergeMatches unites what the parts of a prompt and, at the end, its outline found, each memory as it fits best.
-// Relevance is relative to the best memory of its part, so that each part counts as much as it fits:
+// mergeMatches unites the matches of the parts of a prompt and, at the end, of its outline. Each memory keeps its best
+// match. Relevance is relative to the best memory of its part, so that each part counts as much as it fits:
 //
 //	weight     = confidence(part), half of it for the outline
 //	relevance  = max over the parts of relevance * (weight / max(weight))^contrast

@@ -39,7 +39,7 @@ func TestRecall_FindsWhatAPromptAsks(t *testing.T) {
 	}
 }
 
-// A prompt with two questions finds the answers of both, each as sure as for its question alone.
+// A prompt with two questions finds the answers to both, each with the confidence that its question alone gives.
 func TestRecall_AnswersEveryQuestionOfAPrompt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -36,8 +36,8 @@ type Reason string
 // The reasons.
 const (
 	Represented Reason = "represented" // a fact or message of the same statement stands for it
-	// A message whose statements were superseded, by what is not active any more, or what repeats or condenses a
-	// superseded statement.
+	// A message whose statements were superseded by memories that are not active any more, or a memory that repeats or
+	// condenses a superseded statement.
 	Former        Reason = "former"
 	TooDissimilar Reason = "min_similarity" // its similarity is below the query's minimum
 	TooUnsure     Reason = "min_confidence" // its confidence is below the query's minimum
@@ -70,7 +70,7 @@ type explainer struct {
 	stages  *stages
 	omitted []omission
 	ranked  []relevant // the candidates as they were ranked
-	former  []string   // ids of those that only repeat former statements
+	former  []string   // ids of candidates that only repeat former statements
 }
 
 // omission is a candidate that was dropped before the ranking.
@@ -88,7 +88,7 @@ func explainerOf(q Query, m *stages) *explainer {
 	return &explainer{stages: m}
 }
 
-// onFold returns what fold calls for each candidate that another one stands for.
+// onFold returns the function that fold calls for each candidate that another one stands for.
 func (e *explainer) onFold() func(dropped relevant, by string) {
 	if e == nil {
 		return nil
@@ -142,7 +142,7 @@ func (s *Service) explain(ctx context.Context, q Query, e *explainer, found sear
 func (s *Service) leftOut(ctx context.Context, q Query, e *explainer, x *index, answer Answer) ([]LeftOut, error) {
 	omitted := e.omitted
 	for i := range omitted {
-		if omitted[i].confidence == 0 { // no part of a prompt gave it one
+		if omitted[i].confidence == 0 { // no part of a prompt computed it
 			omitted[i].confidence = answer.Fit.confidence(omitted[i].relevance)
 		}
 	}

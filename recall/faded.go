@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// fadedWords are the words of the faded memories that have some of a query's, and how many faded memories there are.
+// fadedWords holds the words of the faded memories that share words with a query, and the number of all faded memories.
 type fadedWords struct {
 	words []db.FadedWords
 	all   int
@@ -23,7 +23,8 @@ type fadedMatch struct {
 	bm25     float64
 }
 
-// matchFaded compares the words of faded memories with a query and returns those that have any, the best first:
+// matchFaded compares the words of faded memories with a query and returns the memories that have any of its words,
+// best first:
 //
 //	coverage = sum of the idf of the query's words that the memory has / sum of the idf of all its words
 //
@@ -98,7 +99,7 @@ func (s *Service) matchFaded(q Query, r searchResult, faded fadedWords) ([]faded
 	return matches, fit
 }
 
-// namesAmong returns postings in which the names that faded memories have are known.
+// namesAmong adds the postings of names in faded memories to those of active memories, so that these names are known.
 func namesAmong(names, active postings) postings {
 	all := make(postings, len(active)+len(names))
 	for lexeme, list := range active {
@@ -110,8 +111,8 @@ func namesAmong(names, active postings) postings {
 	return all
 }
 
-// recollectFor returns the faded memories that answer one query with at least this confidence, by their words and by
-// their words and embeddings, best first, at most mostRecollected.
+// recollectFor returns at most mostRecollected faded memories that answer one query, best first. Each has at least this
+// confidence, both by its words alone and by its words and embedding.
 func (s *Service) recollectFor(
 	ctx context.Context, q subquery, vector queryVector, r searchResult, words fadedWords, least float64,
 ) ([]Recalled, error) {
@@ -186,8 +187,8 @@ func (s *Service) readFaded(
 	return found, nil
 }
 
-// foldFaded drops the messages that one of the faded memories was taken from: it stands for them. Of memories with
-// the same words the first is kept.
+// foldFaded drops the messages that one of the faded memories was taken from, since that memory stands for them. Of
+// memories with the same words the first is kept.
 func (s *Service) foldFaded(ctx context.Context, owner memory.Owner, found []Recalled) ([]Recalled, error) {
 	isMessage := func(r Recalled) bool { return r.Memory.Type == memory.TypeMessage }
 	if len(found) < 2 {

@@ -13,8 +13,8 @@ type scope struct {
 	open     []bool // by place: passes every filter
 }
 
-// liftedBy returns the domains whose memories the route lifts. It excludes no
-// memory: only the domains of the request do.
+// liftedBy returns the domains whose memories the route lifts. The route excludes no memory: only the domains of the
+// request do.
 func (q *Query) liftedBy(route router.Route) []memory.Domain {
 	if len(q.Domains) > 0 {
 		return nil
@@ -22,7 +22,7 @@ func (q *Query) liftedBy(route router.Route) []memory.Domain {
 	return route.Domains
 }
 
-// scope applies the filters of a query but Where.
+// scope applies all filters of a query except Where.
 func (q *Query) scope(x *index) scope {
 	s := scope{open: make([]bool, len(x.docs)), matching: make([]int, 0, len(x.docs))}
 	hasTags := x.listsWithTags(q.Tags)

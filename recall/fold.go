@@ -2,22 +2,21 @@ package recall
 
 import "hippocampus/internal/memory"
 
-// foldMargin is by how much a message may match better than a fact taken from it, in
-// units of the fused value, 0..1, for the fact to stand for both. A message that matches
-// even better says more than the fact that is of use here.
+// foldMargin is how much better a message may match than a fact taken from it, in units of the fused value, 0..1, if
+// the fact is to stand for both. A message that matches even better says something useful that the fact lacks.
 const foldMargin = 0.25
 
-// fold makes one item of a fact and a message that it was taken from, where both are
-// candidates: the fact, as relevant as the message, if it states the same or matches nearly as well; else the
-// message. Two facts of one message stay two, and the one that matches better gets the
-// relevance of the message. The day of a message does not matter, since its fact is of the same day.
-// onFold, unless it is nil, gets each candidate that is dropped, and the id of the one that
-// stands for it.
+// fold makes one item of a fact and a message that it was taken from, if both are candidates. The item is the fact,
+// with the relevance of the message, if the fact states the same or matches nearly as well; else it is the message. Two
+// facts of one message stay two items, and the one that matches better gets the relevance of the message. The day of a
+// message does not matter, since its fact is of the same day. onFold, unless it is nil, is called with each dropped
+// candidate and the id of the memory that stands for it.
 //
-// A message that states nothing but what was superseded is no item, unless the query asks for the past: what
-// superseded it stands for it, or nothing does if that is not active any more: onFold then gets its own id. The same
-// applies to superseded memories, which the index of a query about the past has, and to what was derived from them.
-// A memory is as relevant as what it superseded: who asks for the former value finds the present one as well, above it.
+// A message that states only what was superseded is no item, unless the query asks for the past. The memory that
+// superseded it stands for it; if that memory is not active any more, none does, and onFold is called with the
+// message's own id. The same applies to superseded memories, which are in the index of a query about the past, and to
+// memories derived from them. A memory is as relevant as what it superseded: a query for the former value finds the
+// present one as well, and ranks it above.
 func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by string)) []relevant {
 	messages := map[uint32]int{} // superseded and condensed memories too: places in the list, by document
 	for i := range list {
@@ -91,13 +90,13 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 	return kept
 }
 
-// riseTo makes a candidate as relevant, and as sure, as a message or what it superseded.
+// riseTo raises the relevance and the confidence of a candidate to those of its message or of what it superseded.
 func (r *relevant) riseTo(other *relevant) {
 	r.message = max(r.message, other.relevance-r.relevance)
 	r.confidence = max(r.confidence, other.confidence)
 }
 
-// standInOf returns the place of the document that stands for another one: that one itself unless it was folded.
+// standInOf returns the place of the document that stands for doc, which is doc itself unless it was folded.
 func standInOf(doc int, list []relevant, standIns []string, x *index) int {
 	for i := range list {
 		if list[i].doc == doc && standIns[i] != "" {

@@ -101,7 +101,7 @@ func TestFold_RaisesAFactToItsMessage(t *testing.T) {
 	}
 }
 
-// A message whose statements were superseded, or are those of active facts, is no item, unless the query asks for
+// A message is no item if each of its statements was superseded or is that of an active fact, unless the query asks for
 // the past.
 func TestFold_LeavesOutFormerMessages(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,7 @@ func TestFold_LeavesOutFormerMessages(t *testing.T) {
 	}
 }
 
-// Who asks for what a fact no longer says finds the fact that superseded it as well.
+// A query for a former statement also finds the fact that superseded it.
 func TestFold_RaisesAMemoryToTheMessagesThatItOutdates(t *testing.T) {
 	t.Parallel()
 	x := newIndex(0, []db.Document{

@@ -10,17 +10,17 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// maxSuperseded is how many superseded memories a query about the past reads, those said last.
+// maxSuperseded is the most superseded memories that a query about the past reads: the ones said last.
 const maxSuperseded = 4 * memory.MaxPage
 
-// former is what makes a statement a former one.
+// former states until when a former statement was true, and what superseded it.
 type former struct {
 	until     time.Time // when what superseded it was said
 	successor int       // place of the document that superseded it, or of the one that stands for it; -1: no document
 }
 
-// withPast returns the index for a query about the past: the superseded memories are documents too, and
-// outdated is what was so at q.AsOf.
+// withPast returns the index for a query about the past: it also has the superseded memories as documents, and its
+// field outdated holds what was outdated at q.AsOf.
 func (s *Service) withPast(ctx context.Context, q Query, x *index) (*index, error) {
 	superseded, err := s.readSuperseded(ctx, q.Owner)
 	if err != nil {
@@ -62,9 +62,9 @@ func (s *Service) readSuperseded(ctx context.Context, owner memory.Owner) (super
 	}
 }
 
-// outdatedAt returns what had been superseded at an instant, now if it is zero: the superseded memories, what each of
-// them states of the messages that it was taken from, and what was derived from them. Of a message without such a
-// memory, known has it.
+// outdatedAt returns what had been superseded at an instant, or now if the instant is zero: the superseded memories,
+// the statements that they share with their messages, and the memories derived from them. Messages without such a
+// memory keep their entries of known.
 func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
 	whole := map[uint32]bool{} // by message
 	for _, o := range known {
@@ -112,7 +112,7 @@ func (x *index) outdatedAt(at time.Time, known []outdated) (list []outdated) {
 	return list
 }
 
-// derivedFrom returns the places of what was derived from the superseded memory with the lexemes.
+// derivedFrom returns the places of the memories that were derived from the superseded memory with these lexemes.
 func (x *index) derivedFrom(known []outdated, lexemes []uint64) (derived []uint32) {
 	for _, o := range known {
 		if x.kind(int(o.message)).Type.IsDerived() && slices.Equal(o.stated, lexemes) {
@@ -122,9 +122,9 @@ func (x *index) derivedFrom(known []outdated, lexemes []uint64) (derived []uint3
 	return derived
 }
 
-// supersededAt returns when the memory was said that superseded another one, but not before the other one was said
-// last: a successor that was said earlier has been said again since. If it is not there any more, the last change of
-// the other one counts.
+// supersededAt returns when the successor of a superseded memory was said, or when the memory itself was said last if
+// that is later: such a successor has been said again since. If the successor is not in the index, it returns the last
+// change of the memory.
 func (x *index) supersededAt(m *memory.Memory) time.Time {
 	doc, known := x.place(m.SupersededBy)
 	if !known {
@@ -136,8 +136,8 @@ func (x *index) supersededAt(m *memory.Memory) time.Time {
 	return m.Said()
 }
 
-// successorAt returns the place of what superseded a memory, directly or through others, and was current at an
-// instant, now if it is zero; -1 if there is no such document.
+// successorAt returns the place of the document that superseded a memory, directly or through others, and was current
+// at an instant, or now if the instant is zero; -1 if there is no such document.
 func (x *index) successorAt(at time.Time, m *memory.Memory) int {
 	for range len(x.superseded) + 1 {
 		doc, known := x.place(m.SupersededBy)
@@ -153,8 +153,8 @@ func (x *index) successorAt(at time.Time, m *memory.Memory) int {
 	return -1
 }
 
-// formerOf describes a former message or memory. A message of one clause is former from the first time that what was
-// taken from it was superseded, another one from the last.
+// formerOf describes a former message or memory. A message of one clause is former from the first time that a memory
+// taken from it was superseded; a longer message is former from the last time.
 func (x *index) formerOf(doc uint32, successor int) *former {
 	f := former{successor: successor}
 	if successor == int(doc) {
@@ -173,7 +173,7 @@ func (x *index) formerOf(doc uint32, successor int) *former {
 }
 
 // limit returns the importance and the last access that count for a candidate. For a former statement they are at most
-// those of what superseded it, which of returns, so that it does not rank above.
+// those of its successor, which the function of returns, so that the statement does not rank above its successor.
 func (r *relevant) limit(importance float64, accessed time.Time, of func(doc int) (float64, time.Time)) (
 	float64, time.Time) {
 	if r.former == nil || r.former.successor < 0 {
@@ -186,7 +186,8 @@ func (r *relevant) limit(importance float64, accessed time.Time, of func(doc int
 	return min(importance, most), accessed
 }
 
-// raiseSuccessors makes what superseded a statement as relevant as the statement is according to the reranking model.
+// raiseSuccessors raises the relevance of each successor to that of the statement that it superseded, which the
+// reranking model may have raised.
 func raiseSuccessors(list []relevant) {
 	places := map[int]int{} // by document
 	for i := range list {

@@ -71,7 +71,7 @@ func TestFormer_RanksBelowItsSuccessor(t *testing.T) {
 	}
 }
 
-// A query about the past leaves the cached index as it is, and its later revisions.
+// A query about the past changes neither the cached index nor its later revisions.
 func TestFormer_LeavesTheCachedIndex(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

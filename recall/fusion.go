@@ -51,7 +51,7 @@ type relevant struct {
 	candidate
 	similarity float64 // the share of the cosine in the fused value
 	worded     float64 // the share of the lexical score in the fused value, numbers included
-	statement  float64 // the fused value, had the texts of messages no day
+	statement  float64 // the fused value as if the texts of messages had no day
 	neighbour  float64 // added for neighbours in the conversation
 	speaker    float64 // added by a cue, like date and when
 	date       float64
@@ -68,7 +68,7 @@ type relevant struct {
 	former     *former // nil: it is current, or the query does not ask for the past
 }
 
-// fuse gives every candidate its relevance, 0..1:
+// fuse computes the relevance of each candidate, 0..1:
 //
 //	scaled = (cosine - min(cosine)) / max(max(cosine) - min(cosine), 0.2)
 //	x = (1 - words)*scaled + words*lexical                over the candidates
@@ -135,8 +135,8 @@ func unite(list []relevant, x *index, past bool, onFold func(dropped relevant, b
 }
 
 // equalizeSkills makes the workflows of each skill as relevant as the best of
-// them, so that their importance orders them, which states how well they are
-// proven. For the same reason they do not decay.
+// them, so that they are ordered by their importance, which states how well they are proven. For the same reason they
+// do not decay.
 func equalizeSkills(list []relevant, x *index) {
 	best := map[string]float64{}
 	for i := range list {

@@ -97,7 +97,7 @@ func TestFuse_MatchesTheGoldenFileOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// idOf returns an id that is ordered like the name, of at most 16 bytes.
+// idOf returns an id for a name of at most 16 bytes. Ids are ordered like their names.
 func idOf(name string) string {
 	var id uuid.UUID
 	copy(id[:], name)

@@ -21,8 +21,8 @@ type growth struct {
 	due  map[memory.Owner]*dueOwner
 }
 
-// dueOwner is an owner whose index should be stored. While an import adds memories, it would be stored
-// again and again.
+// dueOwner is an owner whose index should be stored when the owner stops growing. While an import adds memories, the
+// index would be stored again and again.
 type dueOwner struct {
 	growing bool // since the last look
 	looks   int  // so far
@@ -31,7 +31,7 @@ type dueOwner struct {
 const (
 	maxGrowing   = 10_000          // owners that are counted, and owners that are due
 	growInterval = 2 * time.Second // between two looks for owners that are due
-	growLooks    = 15              // the most that an owner who keeps growing is left out at
+	growLooks    = 15              // the most looks at which an owner that keeps growing is left out
 	growTimeout  = time.Minute     // for reading one owner's documents
 )
 
@@ -110,8 +110,8 @@ func (s *Service) storeGrown(ctx context.Context, owners []memory.Owner) {
 	}
 }
 
-// storeIfGrown stores an owner's index if the owner has many documents and much of them is not in the stored
-// index. It returns how many memories may be added until that must be checked again.
+// storeIfGrown stores an owner's index if the owner has many documents and many of them are not in the stored index. It
+// returns how many memories may be added until that must be checked again.
 func (s *Service) storeIfGrown(ctx context.Context, owner memory.Owner) (left int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, growTimeout)
 	defer cancel()

@@ -80,7 +80,7 @@ func TestMemoriesAdded_StoresAnIndexWhenAnEighthIsNew(t *testing.T) {
 	}
 }
 
-// An index that the end of the server interrupts is stored in the time that is left for it.
+// If the server ends while the documents of an index are read, the index is stored in the remaining time.
 func TestRun_StoresTheIndexThatItsEndInterrupts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -15,13 +15,12 @@ type row struct {
 }
 
 // hydrate reads candidates from the database and returns the best, at most Limit. It reads the whole rows of the
-// contenders that are probably the first, and only the last access of the others, which decides the order; if that
-// moves another one up, it reads its row also. Memories that are missing, inactive or another owner's are dropped, and
-// the next best move up, even pruned ones.
-// A memory that seems to update what the first one says is put before it.
-// Sentences that repeat a former statement are cut out of the rows, and a row without others is dropped.
-// A message that answers in the words of another voice has half of its confidence, and is dropped if that is below the
-// query's minimum: the next best moves up.
+// contenders that are probably the first, and only the last accesses of the others, since these decide the order. If
+// its last access moves another contender up, the whole row of that contender is read also. Memories that are missing,
+// inactive or another owner's are dropped, and the next best move up, even pruned ones. A memory that seems to update
+// what the first one says is put before it. Sentences that repeat a former statement are cut out of the rows, and a row
+// without other sentences is dropped. A message that answers in the words of another voice has half of its confidence.
+// It is dropped if that is below the query's minimum, and the next best memory moves up.
 func (s *Service) hydrate(
 	ctx context.Context, q Query, u updates, r *repetitions, contenders, pruned []scored,
 ) ([]Recalled, error) {
@@ -72,7 +71,7 @@ func (s *Service) hydrate(
 }
 
 // readRows adds to rows what the database has of memories: the whole rows of
-// some, the last access of the rest. Of superseded memories it has read the rows before.
+// some, the last access of the rest. The rows of superseded memories have been read before.
 func (s *Service) readRows(
 	ctx context.Context, owner memory.Owner, x *index, rows map[string]row, whole, rest []scored,
 ) error {

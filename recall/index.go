@@ -30,14 +30,14 @@ type index struct {
 	kinds    []kind
 	tagLists [][]string // the distinct lists of tags
 	speakers []string   // the distinct speakers
-	called   []string   // the distinct names that the user states as the own one, in lower case
+	called   []string   // the distinct names that users state as their own, in lower case
 
 	byID []uint32 // places of the documents in the order of their ids
 
-	// What was said in which order. A fact has the position of the first message that it was
-	// taken from, so that it separates no neighbours.
+	// The order in which documents were said. A fact has the position of the first message that it was taken from, so that
+	// it separates no neighbours.
 	taken     []taking   // by document
-	outdated  []outdated // by document: what superseded them, or the message itself
+	outdated  []outdated // sorted by doc: what superseded them, or the message itself
 	sequence  []uint32   // places of the documents that were not taken from messages
 	positions []uint32   // in sequence, by document
 
@@ -53,7 +53,7 @@ type document struct {
 	created    int64       // Unix microseconds
 	end        uint32      // of its lexemes, which begin where those of the document before it end
 	length     uint32      // number of its lexemes
-	said       uint32      // number of those of its content, which are the last ones, at most length
+	said       uint32      // number of the lexemes of its content, which are the last ones; at most length
 	kind       uint32      // place in kinds
 	tags       uint32      // place of its list in tagLists
 	speaker    uint32      // place in speakers
@@ -73,12 +73,12 @@ type kind struct {
 // taking links a document to a message that it was taken from; both are places.
 type taking struct{ doc, message uint32 }
 
-// outdated is a statement of a message that was superseded, by a document unless that is the message itself; both are
-// places. message may also be a memory that was derived from the statement or, for a query about the past, a superseded
-// memory.
+// outdated is a superseded statement of a message. doc is the place of the document that superseded it, or that of the
+// message itself if there is no such document. message is the place of the message; for a query about the past it may
+// also be a superseded memory. It may also be a memory that was derived from the statement.
 type outdated struct {
 	doc, message uint32
-	whole        bool     // the message is one clause: it states no more
+	whole        bool     // the message is one clause, and states nothing else
 	stated       []uint64 // hashes of the lexemes of the superseded memory
 	until        int64    // when what superseded it was said, Unix microseconds; 0 unless a query asks for the past
 }
@@ -153,7 +153,8 @@ func (x *index) messagesOf(doc int) []taking {
 	return x.taken[first:end]
 }
 
-// outdatedBy returns the statements that a document superseded, or those of the message that it is.
+// outdatedBy returns the statements that a document superseded or, of a message, its own ones that no document
+// superseded.
 func (x *index) outdatedBy(doc int) []outdated {
 	first, _ := slices.BinarySearchFunc(x.outdated, doc, func(o outdated, doc int) int {
 		return cmp.Compare(int(o.doc), doc)
@@ -177,9 +178,8 @@ func (x *index) listsWithTags(wanted []string) []bool {
 // nearby is the greatest distance between neighbours in the sequence.
 const nearby = 2
 
-// neighbours returns the places of the documents at distances of -2 to 2 in the sequence that
-// are of the same conversation, -1 for others. In the middle is the document itself or, if it
-// was taken from messages, the first of them.
+// neighbours returns the places of the documents at distances of -2 to 2 in the sequence, and -1 for a document of
+// another conversation. In the middle is the document itself or, if it was taken from messages, the first of them.
 func (x *index) neighbours(doc int) [2*nearby + 1]int {
 	places := [2*nearby + 1]int{-1, -1, -1, -1, -1}
 	at := int(x.positions[doc])

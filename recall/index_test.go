@@ -118,7 +118,7 @@ func TestIndex_ChangedEqualsBuilt(t *testing.T) {
 	})
 }
 
-// drawChanges draws changes of documents, and makes them.
+// drawChanges draws changes of documents, and applies them.
 func drawChanges(r *rapid.T, documents map[string]db.Document) (changes db.Changes) {
 	known := slices.Sorted(maps.Keys(documents))
 	for i, id := range known {
@@ -145,14 +145,14 @@ func drawChanges(r *rapid.T, documents map[string]db.Document) (changes db.Chang
 	}
 	changed := slices.Clone(changes.Gone)
 	for _, d := range changes.Documents {
-		// A message is read again without what was taken from it if only its superseded facts are others.
+		// A change of its superseded facts alone reads a message again, but not the other facts that were taken from it.
 		before, isKnown := documents[d.ID]
 		if !isKnown || before.Type != d.Type || rapid.Bool().Draw(r, "with what was taken from it") {
 			changed = append(changed, d.ID)
 		}
 		documents[d.ID] = d
 	}
-	for id, d := range documents { // a change of a message may also be one of what was taken from it
+	for id, d := range documents { // a message may have changed with what was taken from it
 		sources := slices.Clone(d.DerivedFrom)
 		for _, f := range d.Supersedes {
 			sources = append(sources, f.From)

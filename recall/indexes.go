@@ -24,7 +24,7 @@ func newIndexes(bytes int) *indexes {
 func indexKey(owner memory.Owner) string { return owner.AppID + "\x00" + owner.UserID }
 
 // change returns an owner's index after changes since the revision of x, and keeps it.
-// Of recalls that read the same changes at once, one changes the index.
+// If several recalls read the same changes at once, one of them changes the index.
 func (i *indexes) change(owner memory.Owner, x *index, changes db.Changes) *index {
 	key := indexKey(owner)
 	lock := &i.locks[maphash.String(i.seed, key)%uint64(len(i.locks))]

@@ -128,7 +128,7 @@ func (l lexicalScores) best(x *index, lift Lift, open []bool, n int) []int {
 		return cmp.Or(cmp.Compare(b.value, a.value), x.compareIDs(a.doc, b.doc))
 	}
 	var places []place // the best so far; sorted and cut to n when it reaches 4n
-	least := 0.0       // what a further place needs
+	least := 0.0       // the score that a further place needs
 	for doc := range x.docs {
 		if !open[doc] {
 			continue
@@ -153,7 +153,7 @@ func (l lexicalScores) best(x *index, lift Lift, open []bool, n int) []int {
 
 // chineseFunctionWords ask and connect without naming anything. As parts of
 // character pairs they would match by accident, so a query is cut at them.
-// English has its stop words.
+// For English, stop words are removed.
 var chineseFunctionWords = lazyregexp.New(`什么时候|为什么|什么样|什么|怎么样|怎么|怎样|哪里|哪儿|哪个|哪些|哪位|哪|` +
 	`多少|多久|多大|是不是|有没有|是谁|谁|吗|呢|吧|几|的|了|是|请问`)
 

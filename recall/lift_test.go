@@ -9,7 +9,7 @@ import (
 )
 
 // Messages of the user on both sides of an answer of the assistant are near, and lift each other as if
-// the answer were not there. An answer itself is lifted from distance two as before.
+// the answer were not there. An answer itself is lifted from distance two.
 func TestLift_PassesAnswersOfTheAssistant(t *testing.T) {
 	t.Parallel()
 	const user, assistant = memory.RoleUser, memory.RoleAssistant
@@ -44,7 +44,8 @@ func TestLift_PassesAnswersOfTheAssistant(t *testing.T) {
 	}
 }
 
-// A fact of a conversation may have been taken from a message of another one first, whose neighbours are of either.
+// The first message that a fact was taken from may be of another conversation, and its neighbours of either
+// conversation.
 func TestLift_StaysInTheConversation(t *testing.T) {
 	t.Parallel()
 	var docs []db.Document

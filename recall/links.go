@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// linkMessages notes which of the documents from a place on, or the memories that they superseded, were
-// taken from which messages, and which of them were derived from superseded memories.
+// linkMessages links messages to the documents from a place on that were taken from them, or that superseded a memory
+// that was. It also notes which of these documents were derived from superseded memories.
 func (x *index) linkMessages(docs []db.Document, from int) {
 	placeOf := func(id string) (uint32, bool) {
 		place, known := x.place(id)
@@ -36,8 +36,8 @@ func (x *index) linkMessages(docs []db.Document, from int) {
 	}
 }
 
-// links are what documents that stay have in common with messages that are replaced, by ids: a message has also changed
-// if one of the facts that were taken from it was superseded, and the others have not.
+// links connect documents that stay with messages that are replaced, by ids. A message is also replaced if one of the
+// facts that were taken from it was superseded, while its other facts stay.
 type links struct {
 	taken    []link
 	outdated []link
@@ -48,7 +48,7 @@ type link struct {
 	statement    outdated // of an outdated one; its places are from before the change
 }
 
-// linksBetween returns the links from documents that stay to those that go.
+// linksBetween returns the links from documents that stay to documents that are removed.
 func (x *index) linksBetween(gone map[int]bool) (between links) {
 	isBetween := func(doc, message uint32) bool { return gone[int(message)] && !gone[int(doc)] }
 	for _, t := range x.taken {

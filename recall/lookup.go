@@ -15,7 +15,7 @@ import (
 	"hippocampus/router"
 )
 
-// loading is what a recall reads of an owner while it is being read.
+// loading holds what a recall reads of an owner in the background.
 type loading struct {
 	cached *index       // left by an earlier recall, perhaps outdated; nil if there is no such index
 	stored atomic.Int64 // documents of the stored index, as soon as it is read; 0 before, and without one

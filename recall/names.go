@@ -80,9 +80,8 @@ const (
 		"嘉琪瑶瑞祥福德荣贵庆春冬秋林森永安康宁信义仁礼智诚忠良胜利民光东南振豪伦翔航毅坚立松柏青山河清淑珍珠宝琴香月莲菊竹美惠爱晶莹洁冰洪亮鑫炜卓越启彦哲翰希"
 )
 
-// ordinaryWords removes words that consist of the characters of names, or whose first
-// character would make a name with the one before. Most are from jieba's dictionary; see
-// docs/decisions/0023-confidence.md.
+// ordinaryWords removes words that consist of the characters of names, or whose first character would make a name with
+// the character before it. Most are from jieba's dictionary; see docs/decisions/0023-confidence.md.
 var ordinaryWords = func() *strings.Replacer {
 	var pairs []string
 	for word := range strings.FieldsSeq(`

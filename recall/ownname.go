@@ -14,7 +14,7 @@ import (
 // wording is how a query is worded.
 type wording struct {
 	terms []string // by which memories are ranked; no names of the user, unless there are no other terms
-	named []string // terms that name the user, if there are others
+	named []string // terms that name the user, if there are other terms
 }
 
 // wordingOf separates the names of the user from the other terms of a query. Every memory is about the user, so
@@ -66,7 +66,7 @@ func (w wording) introduces(x *index, doc int) bool {
 	})
 }
 
-// introductions are in every statement of the own name that calledIn reads, in lower case.
+// introductions lists words in lower case. Each statement of one's own name that calledIn reads has one of them.
 var introductions = []string{"name", "call", "go by", "goes by", "叫", "名", "称呼"}
 
 const longestIntroduction = 200 // bytes; longer statements are not read

@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Every memory is about the user, so the user's own name decides nothing: neither if it is the user id, nor if a fact
-// states it.
+// Every memory is about the user, so the user's own name decides nothing, whether it is the user id or a fact states
+// it.
 func TestRecall_IsNotLedByTheOwnName(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ user, introduction, query, want, other string }{
@@ -30,7 +30,7 @@ func TestRecall_IsNotLedByTheOwnName(t *testing.T) {
 	}
 }
 
-// A query of the name alone finds what has the name, and so does one of another person.
+// A query that consists of the user's name finds the memories with the name. So does a query for another person.
 func TestRecall_FindsNames(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

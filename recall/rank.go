@@ -57,10 +57,9 @@ func (q *Query) refusal(r *relevant, compared bool) Reason {
 	return ""
 }
 
-// prune separates the candidates that can be among the first Limit, whenever
-// they were last accessed, which only the database knows. A score lies between
-// those for a decay of 0 and of 1: a candidate is pruned if Limit others have a
-// higher lower bound than its upper bound.
+// prune separates the candidates that can be among the first Limit from the rest. Only the database knows the last
+// accesses, so a score has bounds: those for a decay of 0 and of 1. A candidate is pruned if the lower bounds of Limit
+// others are above its upper bound.
 func prune(q Query, x *index, list []relevant) (first, rest []relevant) {
 	if len(list) <= q.Limit {
 		return list, nil
@@ -107,7 +106,7 @@ func (s *Service) score(q Query, r *relevant, importance float64, accessed time.
 	}
 }
 
-// sortByScore orders best first; of a tie former statements last, then by id.
+// sortByScore orders candidates, best first. Of equal scores, former statements come last; then the id decides.
 func sortByScore(list []scored) {
 	slices.SortFunc(list, func(a, b scored) int {
 		if (a.former == nil) != (b.former == nil) && a.score == b.score {

@@ -28,8 +28,8 @@ type FadedRecords interface {
 
 // Recollector makes faded memories active again.
 type Recollector interface {
-	// Recollect makes faded memories of the owner active, and returns those that are active then. What was forgotten by a
-	// request since the memories were read, or purged, is not among them.
+	// Recollect makes faded memories of the owner active, and returns those that are active then. Memories that were
+	// purged, or forgotten by a request, since they were read are not among them.
 	Recollect(ctx context.Context, owner memory.Owner, faded []memory.Memory) ([]memory.Memory, error)
 }
 
@@ -37,11 +37,11 @@ type Recollector interface {
 const (
 	// sure is the confidence of the best memory of an answer below which the faded memories are searched.
 	sure = 0.8
-	// leastConfidence is what a faded memory needs: it is as probable that it answers the query as that the query is
-	// foreign. Also, it needs moreConfidence than the best memory of the answer.
+	// leastConfidence is the confidence that a faded memory needs. At it, the query is as probably answered by the memory
+	// as about another user. The memory also needs moreConfidence than the best memory of the answer.
 	leastConfidence = 0.5
 	moreConfidence  = 0.05
-	// mostFaded is how many faded memories are searched, those that were accessed last.
+	// mostFaded is the most faded memories that are searched: the ones accessed last.
 	mostFaded = 2_000
 	// mostRecollected is how many memories one recall recollects.
 	mostRecollected = 3
@@ -49,7 +49,7 @@ const (
 	fadedPage = 20
 )
 
-// shouldRecollect reports whether the faded memories are searched for a query that has these memories as its answer.
+// shouldRecollect reports whether the faded memories are searched for a query whose answer has these memories.
 func (s *Service) shouldRecollect(q Query, x *index, answered []Recalled) bool {
 	if s.set.Recollector == nil || q.NoRecollection || !q.AsOf.IsZero() || x.noneFaded.Load() {
 		return false
@@ -99,9 +99,9 @@ func (s *Service) recollect(
 	return s.Recollect(ctx, q.Owner, recollected), nil
 }
 
-// Recollect makes those of the memories active again that a recall has recollected, and returns the memories without
-// those that were forgotten by a request, or purged, in the meantime. Callers that recall with NoTouch
-// pass the memories that they use. If that fails, the memories stay faded and are returned as they are.
+// Recollect makes the memories active again that a recall has recollected. It returns all memories but those that were
+// forgotten by a request, or purged, in the meantime. Callers that recall with NoTouch pass the memories that they use.
+// If the database fails, the memories stay faded and are returned as they are.
 func (s *Service) Recollect(ctx context.Context, owner memory.Owner, memories []Recalled) []Recalled {
 	var faded []memory.Memory
 	for _, r := range memories {

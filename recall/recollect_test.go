@@ -243,7 +243,7 @@ func TestRecollect_YieldsToARequestToForget(t *testing.T) {
 	}
 }
 
-// An index knows that nothing has faded until a memory is gone.
+// An index knows that nothing has faded, until a memory leaves it.
 func TestIndex_KnowsThatNothingHasFaded(t *testing.T) {
 	t.Parallel()
 	x := newIndex(1, []db.Document{{ID: memory.NewID(), CreatedAt: begin}})

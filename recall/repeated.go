@@ -11,28 +11,28 @@ import (
 	"hippocampus/internal/text"
 )
 
-// What the assistant has said and what was made of a conversation repeat what the user stated, and no memory links them
-// to the statement. So their sentences are compared with the superseded statements when their rows are read:
+// Messages of the assistant and memories made of a conversation repeat what the user stated, without a link to the
+// statement. So their sentences are compared with the superseded statements when their rows are read:
 //
 //	row of the assistant's message, summary, insight -> sentences -> those that state what was superseded since are cut
 //	      -> nothing is left: former
 
 // Shares of lexemes, as in package ingest/statement.
 const (
-	repeatsAll  = 0.75 // of a statement that a sentence has which repeats it
-	mostlyThere = 0.5  // of a sentence that says hardly more than the statement, in the answer to it or a summary of it
-	leastWords  = 2    // of a statement that is recognised elsewhere, and of what is left of an answer
+	repeatsAll  = 0.75 // of a statement's words: a sentence that has so many repeats it
+	mostlyThere = 0.5  // of a sentence's words, in an answer or a summary: if the statement has so many, they say the same
+	leastWords  = 2    // least words of a statement that is looked for, and of what is left of an answer
 )
 
 var aUser = xxhash.Sum64String("user") // how facts name the user, whom the assistant calls "you"
 
-// superseded is a statement that was superseded, as far as an answer may repeat it.
+// superseded is a superseded statement that an answer may repeat.
 type superseded struct {
 	outdated
 	words []uint64 // distinct, without those that name the user
 }
 
-// repetitions finds what repeats superseded statements among rows.
+// repetitions finds the sentences of rows that repeat superseded statements.
 type repetitions struct {
 	x     *index
 	past  bool         // the query asks for the past
@@ -43,13 +43,13 @@ type repetitions struct {
 	dropped []string // ids of the memories that say nothing else
 }
 
-// repeatedIn returns what finds repetitions for a query.
+// repeatedIn returns a finder of repetitions for a query.
 func repeatedIn(x *index, q Query) *repetitions {
 	return &repetitions{x: x, past: q.IncludeFormer, seen: map[string]bool{}}
 }
 
 // apply cuts what repeats superseded statements out of the whole rows of candidates, and drops rows that say nothing
-// else. A query about the past gets all of them whole, and those that say nothing else are marked as former.
+// else. For a query about the past, all rows stay whole, and those that say nothing else are marked as former.
 func (p *repetitions) apply(rows map[string]row, list []scored) {
 	if len(p.x.outdated) == 0 {
 		return
@@ -111,7 +111,7 @@ func (p *repetitions) without(doc int, content string) (left string, former *for
 	return left, former
 }
 
-// with returns what makes a memory former that repeats a statement too: from the first one on.
+// with returns f or, if the memory also repeats s and s was superseded earlier, what makes it former since then.
 func (f *former) with(s *superseded, x *index) *former {
 	g := &former{successor: -1}
 	if s.doc != s.message {
@@ -126,8 +126,8 @@ func (f *former) with(s *superseded, x *index) *former {
 	return f
 }
 
-// untilOf returns when what superseded a statement was said, if that is known. It is not if that was said, or written,
-// before the statement for the first time: it has been said again or edited since.
+// untilOf returns when the successor of a statement was said, if that is known. It is unknown if the successor was
+// first said, or written, before the statement: then the successor has been said again or edited since.
 func (x *index) untilOf(o *outdated) (at time.Time, known bool) {
 	switch {
 	case o.until != 0:
@@ -162,8 +162,9 @@ func (p *repetitions) statements() []superseded {
 	return p.list
 }
 
-// couldRepeat reports whether a document may repeat a statement: it is not another agent's, and has nearly all of its
-// words or stands close to it. What the assistant says after the statement was superseded is about what is so now.
+// couldRepeat reports whether a document may repeat a statement: it is not another agent's, and it has nearly all words
+// of the statement or is close to it, as isClose says. What the assistant says after the statement was superseded is
+// about the present.
 func (x *index) couldRepeat(doc int, s *superseded) bool {
 	own, of := x.kind(doc).AgentID, x.kind(int(s.message)).AgentID
 	if int(s.message) == doc || own != "" && of != "" && own != of {
@@ -176,8 +177,8 @@ func (x *index) couldRepeat(doc int, s *superseded) bool {
 	return shareOf(s.words, x.lexemesOf(doc)) >= repeatsAll || x.isClose(doc, int(s.message))
 }
 
-// repeats reports whether a sentence of a document repeats a statement that no active fact states. A summary that also
-// has what superseded the statement says that it is former.
+// repeats reports whether a sentence of a document repeats a statement that no active fact states. A sentence of a
+// summary that also has the successor's words says that the statement is former.
 func (p *repetitions) repeats(doc int, s *superseded, sentence string) bool {
 	x, words := p.x, wordsIn(appendHashes(nil, text.Join(text.Lexemes(sentence))))
 	if shareOf(s.words, words) < repeatsAll && (shareOf(words, s.words) < mostlyThere || !x.isClose(doc, int(s.message))) {
@@ -211,10 +212,10 @@ func (x *index) isClose(doc, message int) bool {
 	return k.ConversationID != "" || x.docs[doc].created == x.docs[message].created
 }
 
-// sameOccasion is within which an answer to a message is said.
+// sameOccasion is the time within which an answer to a message is said.
 const sameOccasion = time.Hour
 
-// isStated reports whether an active fact states the same as a superseded statement, except for what superseded it.
+// isStated reports whether an active fact other than the successor states the same as a superseded statement.
 func (x *index) isStated(s *superseded) bool {
 	for doc := range x.docs {
 		n := int(x.docs[doc].length)
@@ -252,7 +253,7 @@ func hashOf(lexemes []uint64) (hash uint64) {
 	return hash
 }
 
-// shareOf returns the share of words that others have, 0 without words.
+// shareOf returns the share of words that are also among others; 0 if there are no words.
 func shareOf(words, others []uint64) float64 {
 	n := 0
 	for _, word := range words {

@@ -33,7 +33,8 @@ func (f *fixture) moved(answer string) (former, present memory.Memory) {
 	return former, present
 }
 
-// What the assistant repeated of a former statement is cut out of answers about the present, or leaves them.
+// Answers about the present lack the assistant's repetitions of a former statement: its sentences are cut out, and a
+// memory that says nothing else is left out.
 func TestRepeated_AnswersLackFormerStatements(t *testing.T) {
 	t.Parallel()
 	for answer, left := range map[string]string{
@@ -53,8 +54,8 @@ func TestRepeated_AnswersLackFormerStatements(t *testing.T) {
 	}
 }
 
-// A query about the past gets it whole, with the time until which it was so. The explanation of one about the present
-// names it.
+// A query about the past gets the repetition whole, with the time until which it was true. The explanation of a query
+// about the present names it.
 func TestRepeated_ThePastHasIt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -80,7 +81,8 @@ func TestRepeated_ThePastHasIt(t *testing.T) {
 	}
 }
 
-// What is stated again, what the assistant says afterwards, another agent's answers and what is restored are whole.
+// Statements that are made again, what the assistant says afterwards, another agent's answers and restored memories
+// stay whole.
 func TestRepeated_KeepsWhatIsSoNow(t *testing.T) {
 	t.Parallel()
 	const answer = "Noted: you live in Utrecht."
@@ -111,7 +113,8 @@ func TestRepeated_KeepsWhatIsSoNow(t *testing.T) {
 	}
 }
 
-// A summary of the conversation lacks what is former, unless it says so; an insight of a superseded fact is no item.
+// A summary of the conversation lacks former statements, unless it says that they are former; an insight of a
+// superseded fact is no item.
 func TestRepeated_SummariesAndInsights(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// repeatOf returns a hash that messages of one speaker have in common which say, and answer, the same in the same
-// words, except for case, spaces and the marks at the end; 0 for other memories.
+// repeatOf returns a hash. Messages of one speaker have the same hash if they say the same words and answer the same;
+// case, spaces and the marks at the end do not count. It returns 0 for memories that are not messages.
 func repeatOf(d *db.Document) uint64 {
 	if d.Type != memory.TypeMessage {
 		return 0
@@ -63,7 +63,7 @@ type Repeats struct {
 	Last  time.Time // when it was said last
 }
 
-// countRepeats notes in messages how often the open documents have them.
+// countRepeats notes in each message how often it occurs among the open documents.
 func (x *index) countRepeats(recalled []Recalled, open []bool) {
 	places := map[uint64]int{} // in recalled
 	for i := range recalled {

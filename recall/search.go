@@ -122,8 +122,8 @@ func (s *Service) searchEarly(ctx context.Context, queries []subquery, vectors [
 // searchInDB compares the embeddings of an owner of at most CompareLimit
 // memories in the database, and returns the hits for each vector. A search of a vector store in another process would
 // return all of them also, and take longer. The result is nil if the owner has
-// more memories or no memory, or if the vector store may be unavailable: then it
-// is asked, so that the answer reports whether it is.
+// more memories or no memory, or if the vector store may be unavailable: then the vector store is searched, so that the
+// answer reports whether it is unavailable.
 func (s *Service) searchInDB(ctx context.Context, owner memory.Owner, vectors []queryVector) ([][]hit, error) {
 	limit := s.set.CompareLimit
 	if s.remote == nil || limit == 0 || !s.remote.Healthy() {
@@ -145,8 +145,8 @@ func (s *Service) searchInDB(ctx context.Context, owner memory.Owner, vectors []
 	return hits, nil
 }
 
-// hitsPerCandidate is how many hits a search asks for, for each that becomes a
-// candidate. The others spare reading the embeddings of memories that only words find.
+// hitsPerCandidate is the number of hits that a search asks for, for each hit that becomes a candidate. The further
+// hits spare reads: memories that words find often are among them, so that their embeddings need not be read.
 const hitsPerCandidate = 4
 
 func (s *Service) searchVectors(ctx context.Context, q Query, vector queryVector) *storeHits {
@@ -225,7 +225,7 @@ func (s *Service) lacksMemories(r searchResult, own []memory.Memory, found *stor
 	if found.full {
 		return false
 	}
-	isOwn := make(map[int]bool, len(own)) // by place; or the vector store does not have it
+	isOwn := make(map[int]bool, len(own)) // by place; also true if the vector store does not have it
 	for doc := range r.index.superseded {
 		isOwn[doc] = true
 	}
@@ -315,8 +315,8 @@ func (s *Service) embedOwnWrites(ctx context.Context, embedder llm.Embedder, own
 	}
 }
 
-// mergeOwnWrites returns own writes and stored hits, nearest first. The vector
-// store may hold an own write as it was before: its similarity is that of the database.
+// mergeOwnWrites returns own writes and stored hits, nearest first. The vector store may hold a former version of an
+// own write, so the similarity from the database counts.
 func mergeOwnWrites(vector queryVector, own []memory.Memory, stored []hit) []hit {
 	current := map[string]float64{}
 	hits := make([]hit, 0, len(own)+len(stored))

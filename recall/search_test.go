@@ -58,7 +58,7 @@ func TestRecall_SearchesFewMemoriesInTheDatabase(t *testing.T) {
 	}
 }
 
-// loadedFirst embeds when the changes of the owner are being read, which is after the stored index.
+// loadedFirst embeds only when the changes of the owner are being read, so that the stored index has been read before.
 type loadedFirst struct {
 	*fixture
 	loads chan struct{}

@@ -63,7 +63,7 @@ type Settings struct {
 	OwnLimit      int           // own writes compared, newest first
 	CompareLimit  int           // owners of at most this many memories are searched in the database; see searchInDB
 	FallbackLimit int           // memories compared while the vector store is unavailable, newest first
-	// Of a whole recall, and of the searches and the embeddings for one request in all; see Within.
+	// Timeout bounds a whole recall. The others bound all searches and all embeddings of one request; see Within.
 	Timeout, VectorTimeout, EmbedTimeout time.Duration
 
 	Calibration func(memory.Space) memory.Calibration // what similarities mean; nil: it is not known

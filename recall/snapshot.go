@@ -105,8 +105,8 @@ func (x *index) claimSave() (unsaved int64, claimed bool) {
 	return unsaved, n >= leastStored && unsaved >= n/storedChanges && x.unsaved.CompareAndSwap(unsaved, 0)
 }
 
-// save has the index stored if much of it is not. It is left out if others wait: a later
-// change has it stored.
+// save queues the index for storing if many of its changes are not stored. It does nothing if the queue is full: a
+// later change queues the index.
 func (s *Service) save(owner memory.Owner, x *index) {
 	unsaved, claimed := x.claimSave()
 	if !claimed {

@@ -38,10 +38,10 @@ func (x *index) isStatedBy(message int, stated []uint64) bool {
 	return left > 0 && float64(len(said)-missing) >= sameShare*float64(left)
 }
 
-// successorOf returns the latest document that superseded a statement of a message; the message itself if what
-// superseded it is not active any more, and -1 if no statement of it was superseded. former reports whether the message
-// states nothing else: each of its statements was superseded, or is that of an active fact, which is found by itself. A
-// message of one clause states only what was taken from it, in whichever words.
+// successorOf returns the latest document that superseded a statement of a message; the message itself if that document
+// is not active any more, and -1 if no statement of it was superseded. former reports whether the message states
+// nothing else: each of its statements was superseded, or is that of an active fact, which is found by itself. A
+// message of one clause states only what was taken from it, in whatever words.
 func (x *index) successorOf(message uint32) (successor int, former bool) {
 	var stated []uint64
 	successor = -1
@@ -115,8 +115,8 @@ func count(lexemes []uint64, wanted uint64) (n int) {
 	return n
 }
 
-// withoutDays returns the postings, had the texts of messages no day, if that may make a difference: only a
-// query with a number finds a day.
+// withoutDays returns the postings as if the texts of messages had no day. differ is false if that makes no difference:
+// only a query with a number finds a day.
 func (x *index) withoutDays(found postings) (without postings, differ bool) {
 	for lexeme, list := range found {
 		if !isDigits(lexeme) {

@@ -33,7 +33,7 @@ func TestFold_DoesNotDependOnTheDay(t *testing.T) {
 	}
 }
 
-// folded returns which candidates of a query stand for others, had all been said on a day. embedded keeps embeddings.
+// folded returns which candidates of a query stand for others if all were said on a day. embedded keeps embeddings.
 func folded(t *testing.T, query string, day time.Time, embedded map[string][]float32) string {
 	t.Helper()
 	var docs []db.Document

@@ -69,7 +69,7 @@ func newStuck(t *testing.T, timeout time.Duration, model llm.Reranker) *stuck {
 	return s
 }
 
-// Each part alone would be waited for a minute.
+// Recall would wait a minute for each part alone.
 func TestRecall_WaitsForSlowPartsWithinItsTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -48,7 +48,7 @@ func TestTouches_AreNeverInTheFuture(t *testing.T) {
 	}
 }
 
-// partStore refuses more than flushRows touches at a time, and counts the others.
+// partStore refuses more than flushRows touches at a time, and counts the touches that it accepts.
 type partStore struct{ rows int }
 
 func (p *partStore) Touch(_ context.Context, touches []db.Touch) error {

@@ -20,10 +20,10 @@ type update struct {
 	lift    float64
 }
 
-// updateReach is among how many of the best memories a later statement is looked for.
+// updateReach is the number of best memories among which a later statement is looked for.
 const updateReach = 10
 
-// updateGap is how much later a statement is at least. What is said in one go adds to each other.
+// updateGap is the least time from a statement to its update. Statements that are made in one go complement each other.
 const updateGap = time.Hour
 
 // The coefficients of updates come from a logistic regression. It separates statements which change what an earlier one
@@ -34,7 +34,7 @@ const (
 	updateOverlap = 5.6
 	updateWords   = 1.5
 	updateLength  = -0.8
-	updateChinese = 1.9 // whose lexemes are pairs of characters, so that a text has more of them
+	updateChinese = 1.9 // its lexemes are pairs of characters, so that a text has more of them
 	updateOthers  = -1.3
 	updateValue   = 1.7
 	updateTruth   = 1.3
@@ -48,7 +48,7 @@ type updates struct {
 	kind    asked.Kind
 }
 
-// updatesFor returns what finds updates for queries, nothing if they ask for what has happened.
+// updatesFor returns a finder of updates for queries, which finds none if they ask what has happened.
 func updatesFor(queries []subquery, x *index) (u updates) {
 	parts := queries[:max(1, len(queries)-1)] // without the outline of a prompt
 	asksForWhatIsOver := func(q subquery) bool { return q.cues.asksForWhatIsOver() }
@@ -128,8 +128,8 @@ func (x *index) saidIn(doc int) map[uint64]bool {
 	return said
 }
 
-// raise puts the latest memory that seems to update what the best memory says before it. Both answer the query, but the
-// later one is about the present. list is ordered by score, and rows has its first updateReach memories whole.
+// raise moves the latest memory that seems to update the best memory before the best one. Both answer the query, but
+// the later one is about the present. list is ordered by score, and rows has its first updateReach memories whole.
 func (u *updates) raise(list []scored, rows map[string]row) {
 	if len(list) == 0 || len(u.queries) == 0 || !u.x.isStatement(list[0].relevant) {
 		return
@@ -163,7 +163,7 @@ func (x *index) isStatement(r *relevant) bool {
 	return !r.isDerived(x) && !x.isAnswer(r.doc) && r.question < mostly && r.former == nil
 }
 
-// isDerived reports whether a candidate was made of other memories, or of what worked.
+// isDerived reports whether a candidate was made of other memories, or of successful work.
 func (r *relevant) isDerived(x *index) bool {
 	return slices.Contains(derivedTypes, x.kind(r.doc).Type)
 }

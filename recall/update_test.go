@@ -44,7 +44,7 @@ func TestRecall_PutsWhatSeemsToUpdateFirst(t *testing.T) {
 			f := newFixture(t)
 			old := f.add(cmp.Or(c.older, "I work for Maersk, in the office by the harbour."), func(m *memory.Memory) {
 				m.CreatedAt = begin.Add(-40 * 24 * time.Hour)
-				m.LastAccessedAt, m.Importance = begin, 1 // so that it is first by its own
+				m.LastAccessedAt, m.Importance = begin, 1 // so that it is first by its own score
 			}, true)
 			newer := f.add(c.newer, func(m *memory.Memory) {
 				m.LastAccessedAt, m.Importance = begin.Add(-240*time.Hour), 0.1

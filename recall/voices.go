@@ -10,15 +10,15 @@ import (
 	"hippocampus/scorer/voice"
 )
 
-// otherVoice is the share of its confidence that a message keeps if what fits a question of the user about the user was
-// said by someone else, such as in a mail that the user pasted.
+// otherVoice is the share of its confidence that a message keeps if the question is about the user, but the words that
+// fit it are another voice's, such as those of a pasted mail.
 const otherVoice = 0.5
 
 // aboutSelf matches questions whose subject is the user.
 var aboutSelf = lazyregexp.New(`(?i)\b(?:i|we)\b|[我咱俺]`)
 
-// isOthers reports whether a query asks about the user, and a message of the user has its words in spans of another
-// voice alone, apart from the user's questions.
+// isOthers reports whether a query asks about the user, and a message of the user has the query's words in spans of
+// another voice alone. The user's own questions do not count.
 func isOthers(query string, m memory.Memory) bool {
 	if m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant || !aboutSelf.MatchString(query) {
 		return false

@@ -52,7 +52,7 @@ func TestRecall_IsLessSureOfWordsOfAnotherVoice(t *testing.T) {
 	}
 }
 
-// A message that is left out for the voice of its words leaves its place to the next best.
+// If a message is left out because its words are another voice's, the next best memory takes its place.
 func TestRecall_ReplacesWordsOfAnotherVoiceByTheNextBest(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

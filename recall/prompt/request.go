@@ -35,7 +35,7 @@ func endsWith(s, characters string) bool {
 	return strings.ContainsRune(characters, last)
 }
 
-// lacksMark reports whether a sentence that nothing ends is a question.
+// lacksMark reports whether a sentence without a mark at its end is a question.
 func lacksMark(sentence string) bool {
 	return opened.MatchString(sentence) || holdsChinese.MatchString(sentence)
 }

@@ -95,8 +95,8 @@ func visible(m memory.Memory, agentID string) bool {
 	return agentID == "" || m.AgentID == "" || m.AgentID == agentID
 }
 
-// gather reads what the database knows to be related. Memories that the agent
-// may not see take no places of others and do not count in distances.
+// gather reads what the database knows to be related. Memories that the agent may not see neither take places of others
+// nor count in distances.
 func (s *Service) gather(ctx context.Context, m memory.Memory, agentID string) (evidence, error) {
 	e := evidence{
 		relations: map[string][]memory.Relation{}, distances: map[string]int{}, tagged: map[string]bool{},
