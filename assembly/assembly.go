@@ -2,7 +2,7 @@
 //
 //	request -> gather   instructions, facts, memories, conversation: all items, best first
 //	        -> Split    budget -> a share for each part
-//	        -> choose   whole items, while they fit; what a part leaves goes to the next
+//	        -> choose   whole items, while they fit; the budget that a part leaves goes to the next
 //	        -> condense the best memories, if they are many or do not fit, by a model if there is one
 //	        -> write    text, or messages, measured as a whole
 //	        -> Context  with the size of each part, what was left out, and why
@@ -46,9 +46,9 @@ type Item struct {
 	Repeats     recall.Repeats
 	Text        string
 	Statement   string // only the first item with the same statement is included; empty: always included
-	HeldBy      string // statement of the event that holds the text of a remembered message, and replaces it
+	HeldBy      string // statement of the event that holds the text of a remembered message, and replaces the message
 
-	condensed []Item // the best memories, if it is a model's text that stands for them
+	condensed []Item // the memories that a model's text stands for, if the item is such a text
 }
 
 // SummaryID is the ID of a conversation's running summary.
@@ -70,7 +70,7 @@ type Context struct {
 	Profile      bool          // nothing was asked, and the memories are standing ones
 	Recalled     recall.Answer // its Memories are all that were recalled
 	Kept         []recall.Recalled
-	Dropped      []string // ids of the others
+	Dropped      []string // ids of the recalled memories that were not kept
 	Condensed    bool     // a model's text stands for the best of the kept memories
 	NotCondensed string   // why not, if condensing was requested
 }

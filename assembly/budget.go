@@ -25,9 +25,8 @@ func Preset(name string) (Budget, bool) {
 	return b, ok
 }
 
-// Split divides tokens or characters by the shares. Each part's is rounded down,
-// and the last part with a share gets the rest; if no part has a share, the
-// conversation gets everything.
+// Split divides tokens or characters by the shares. The budget of each part is rounded down, and the last part with a
+// share gets the rest; if no part has a share, the conversation gets everything.
 func (s Shares) Split(budget int) map[Part]int {
 	total, last := 0.0, Conversation
 	for _, p := range Parts {

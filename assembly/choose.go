@@ -83,7 +83,7 @@ func (p *plan) offer(part Part, room int) (used int) {
 }
 
 // take chooses an item if it fits into a room. An event replaces the remembered
-// messages that it holds. take returns the cost of the item less theirs.
+// messages that it holds. take returns the cost of the item less the cost of these messages.
 func (p *plan) take(part Part, item Item, room int) (cost int, fits bool) {
 	before := p.chosen
 	held := func(c pick) bool { return item.Statement != "" && c.HeldBy == item.Statement }
@@ -117,7 +117,7 @@ func (p *plan) add(part Part, item Item, cost int) {
 	}
 }
 
-// rechoose replaces the chosen items, and returns the room that this leaves.
+// rechoose replaces the chosen items, and returns the room that this frees.
 func (p *plan) rechoose(items []pick) (freed int) {
 	for _, s := range p.spent {
 		freed += s.Used

@@ -61,15 +61,15 @@ func TestChoose_FillsTheBudget(t *testing.T) {
 		},
 		{
 			"what the last part leaves goes back to the first", 100, std,
-			// In the first round the instruction of 40 does not fit 10, and all goes on; in the second it has 98.
+			// In the first round the instruction of 40 does not fit 10, which goes to the next parts; in the second it has 86.
 			Contents{Instructions: items(40, 20), Facts: items(10)},
-			// First: no instructions (10), facts 1+13 = 14 of 30. Second, 86 left: 3+41, 21; what is left is 21.
+			// First: no instructions (10), facts 1+13 = 14 of 30. Second, 86 left: 3+41 and 21; 21 are left over.
 			[4]spent{{10, 65, 2}, {20, 14, 1}, {30, 0, 0}, {40, 0, 0}}, "", 79,
 		},
 		{
 			"an instruction or fact that does not fit is passed over", 40, std,
 			// Shares 4, 8, 12, 16. First round: instructions of 30 and 2: 1+3 = 4 fits. Facts 8: 3+33 no, 3+4 yes. Second,
-			// 29 left: neither.
+			// 29 left: neither fits.
 			Contents{Instructions: items(30, 2), Facts: items(30, 1)},
 			[4]spent{{4, 4, 1}, {8, 7, 1}, {12, 0, 0}, {16, 0, 0}}, "instructions/a facts/a", 11,
 		},
@@ -81,7 +81,8 @@ func TestChoose_FillsTheBudget(t *testing.T) {
 		},
 		{
 			"events have no gap", 60, std,
-			// All 60 flow to the conversation: 1+24, 24, and 34 does not fit into 11, though 5 would.
+			// All 60 go to the conversation: 1+24 and 24 fit. 34 does not fit into the other 11, and ends the part, though 5
+			// would fit.
 			Contents{Conversation: events(20, 20, 30, 1)},
 			[4]spent{{6, 0, 0}, {12, 0, 0}, {18, 0, 0}, {24, 49, 2}}, "conversation/c conversation/d", 49,
 		},
@@ -143,7 +144,7 @@ func TestChoose_IncludesAStatementOnce(t *testing.T) {
 	}{
 		{100, Shares{Facts: 0.5, Memories: 0.5}, "F\n- xxxxx\n\nM\n- xxx"},
 		{16, Shares{Memories: 1}, "M\n- xxxxx\n- xxx"}, // memories come first here, and there is no room for the fact
-		{27, Shares{Memories: 1}, "M\n- xxxxx\n- xxx"}, // there is, but a memory states the same
+		{27, Shares{Memories: 1}, "M\n- xxxxx\n- xxx"}, // there is room for the fact, but a memory states the same
 	} {
 		p := choose(Contents{Facts: fact, Memories: same}, c.budget, c.shares, letters, Counter{}, false)
 		_, left := p.account()

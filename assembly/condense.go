@@ -8,10 +8,9 @@ import (
 	"hippocampus/reflection/compression"
 )
 
-// condense replaces the best memories of a plan, at most so many, by a model's
-// text, if the Condenser wants it, in the budget that the items of other parts
-// leave. The rest of the budget is offered again, to the other memories also. If
-// that fails, the plan stays as it is, and why holds the reason.
+// condense replaces the best memories of a plan, at most so many, by a model's text, if the Condenser decides to. The
+// text may take the budget that the items of other parts leave. The rest of the budget is offered again, to the other
+// memories also. If condensing fails, the plan stays as it is, and why holds the reason.
 func (s Service) condense(ctx context.Context, p *plan, most int, language string) (condensed bool, why string) {
 	var memories []Item // best first
 	var others []pick   // items of other parts

@@ -44,9 +44,8 @@ func (h *headings) add(at section, item Item) {
 	}
 }
 
-// cost is what an item adds to the chosen ones, with the headings that it needs.
-// The sum of all costs is the size of the whole in characters, and rarely less
-// than its size in tokens.
+// cost is the size that an item, with the headings that it needs, adds to the chosen items. The sum of all costs is the
+// size of the whole in characters, and rarely less than its size in tokens.
 func (p *plan) cost(part Part, item Item) int {
 	at := sectionOf(part, item)
 	if p.isMessage(at) {
@@ -54,7 +53,7 @@ func (p *plan) cost(part Part, item Item) int {
 	}
 	cost := p.counter.Size(p.textLine(at, item))
 	switch {
-	case !p.hasText(at): // a text does not end with a line break, which makes up for one
+	case !p.hasText(at): // the text ends without a line break, so one of those counted is spare
 		cost += p.counter.Size(p.headings[at])
 		if p.asMessages {
 			cost += p.counter.message()
@@ -68,7 +67,7 @@ func (p *plan) cost(part Part, item Item) int {
 	return cost
 }
 
-// groupCost is what the headings within the memories cost that an item adds.
+// groupCost is the cost of the headings that an item adds within the memories.
 func (p *plan) groupCost(item Item) (cost int) {
 	shown := p.shown.groups
 	switch {

@@ -55,8 +55,8 @@ func (c Counter) unscaled(size int) int { return int(float64(size) / max(c.Scale
 
 func (c Counter) scaled(tokens int) int { return int(math.Ceil(float64(tokens) * max(c.Scale, 1))) }
 
-// Counts caches the number of tokens of lines, since most of a context was in the
-// previous one. It holds no text. It is safe for concurrent use.
+// Counts caches the number of tokens of lines, since most lines of a context were in the previous one. It holds no
+// text. It is safe for concurrent use.
 type Counts struct {
 	salt [16]byte // so that a hash reveals nothing of its line
 	kept *cache.Cache[int]

@@ -119,7 +119,7 @@ func (s Service) recall(ctx context.Context, q recall.Query) (recall.Answer, err
 	return s.Recaller.Recall(ctx, q)
 }
 
-// standing makes the profile of the user the memories of an answer without any, since nothing was asked.
+// standing adds the memories of the user's profile to an answer without memories, since nothing was asked.
 func (s Service) standing(ctx context.Context, q recall.Query, g *gathered) error {
 	standing, err := s.Recaller.Standing(ctx, q)
 	if err != nil {
@@ -151,10 +151,10 @@ func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item
 	return items, nil
 }
 
-// facts lists the facts that are valid at the time of the query, or as of the one that it names, as their memories word
-// them: those first whose memories a recall finds, in its order, and the others by confidence, the latest of a tie
-// first. A skipped query is small talk, which concerns no fact. Parts that this recall did without
-// are added to those of the answer.
+// facts lists the facts that are valid at the time of the query, or at its AsOf, in the words of their memories. The
+// facts whose memories a recall finds come first, in its order. The others follow by confidence, the latest of a tie
+// first. A skipped query is small talk, which concerns no fact. The parts that were unavailable to this recall are
+// added to answer.Degraded.
 func (s Service) facts(ctx context.Context, q recall.Query, answer *recall.Answer) (items []Item, err error) {
 	at := q.At
 	if !q.AsOf.IsZero() {

@@ -31,9 +31,8 @@ var known = func() (models []Model) {
 // unknown is used for models that models.json does not have.
 var unknown = Model{Window: 8192, Response: 2048, Scale: 1.3}
 
-// Find returns the model whose name is the longest prefix of this one, ignoring
-// case, a vendor before a slash, and "ft:". If no name is a prefix, ok is
-// false and the model a small one.
+// Find returns the model whose name is the longest prefix of the given name, ignoring case, a vendor before a slash,
+// and "ft:". If no name is a prefix, ok is false and the model a small one.
 func Find(name string) (m Model, ok bool) {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	name = strings.TrimPrefix(name, "ft:")

@@ -47,8 +47,8 @@ func Tokens(window int, response float64) Room {
 }
 
 // ModelRoom is the room of a model; the share response is reserved for the answer,
-// or the model's reserve if it is 0. If most is above 0, the window is at most
-// that many tokens, and the share is of them.
+// or the model's reserve if it is 0. If most is above 0, the window is at most that many tokens, and response is a
+// share of that window.
 func ModelRoom(name string, most int, response float64) Room {
 	m, ok := Find(name)
 	r := Room{Model: name, Known: ok, Window: m.Window, Counter: m.counter(), Estimated: m.Estimated()}

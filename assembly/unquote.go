@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// unquote takes what they answer from the chosen messages whose question is the message before them, and offers the
-// room that this leaves.
+// unquote removes the quoted question from each chosen message that follows the message with the question, and offers
+// the freed room to other items.
 func (p *plan) unquote() {
 	chosen := slices.Clone(p.chosen)
 	var said []*Item

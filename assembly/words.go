@@ -81,7 +81,7 @@ type words struct {
 	headings [sections]string
 	groups   [groups]string
 	until    string // with %s for a day
-	said     string // the same
+	said     string // with %s for a day
 	repeated string // with %d for a number and %s for a day
 	faded    string // of a recollected memory
 	asked    string // with %s for a question
@@ -100,8 +100,8 @@ var (
 	}
 )
 
-// mark is what follows the text of an item: until when it was so, that it had faded, how often it was
-// said, or when; "" for other items.
+// mark is what follows the text of an item: until when it was true, that it had faded, how often it was said, or when;
+// "" for other items.
 func (w words) mark(i Item) string {
 	switch {
 	case !i.Until.IsZero():

@@ -88,8 +88,8 @@ func (p *plan) writeMemories(b *strings.Builder, items []Item) {
 func dayOf(item Item) string { return item.At.Format(time.DateOnly) + ":\n" }
 
 // textLine is an item in a text. Remembered contents cannot imitate lines of the context:
-// a fact or memory is one line that begins with a dash, so does each line of a summary, and
-// further lines of an event or message are indented.
+// a fact or memory is one line that begins with a dash, each line of a summary begins with a dash, and further lines of
+// an event or message are indented.
 func (w words) textLine(at section, item Item) string {
 	switch {
 	case at == inInstructions:

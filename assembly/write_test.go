@@ -165,7 +165,7 @@ func TestWordsFor_FollowsTheContents(t *testing.T) {
 	}
 }
 
-// A former statement ends with the day until which it was so, in the language of the headings.
+// A former statement ends with the day until which it was true, in the language of the headings.
 func TestWrite_MarksFormerStatements(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2026, 10, 3, 23, 30, 0, 0, time.UTC)
