@@ -33,7 +33,8 @@ func (b *fixture) nights(days int, visits bool) {
 	}
 }
 
-// statements adds 300 statements of three importances, which were accessed never, once and twice.
+// statements adds 300 statements of three importances, a hundred of each. The least important were never accessed, the
+// others once and twice.
 func (b *fixture) statements() {
 	b.visit()
 	for i := range 3 {
@@ -68,7 +69,7 @@ func TestRunAll_KeepsAllOfAnAbsentUser(t *testing.T) {
 	}
 }
 
-// A user who never returns is forgotten after the greatest absence.
+// The memories of a user who never returns are forgotten after the greatest absence.
 func TestRunAll_ForgetsAUserWhoNeverReturns(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -85,7 +86,7 @@ func TestRunAll_ForgetsAUserWhoNeverReturns(t *testing.T) {
 	}
 }
 
-// On each of 60 active days the same memories are left as by the calendar, and their numbers are the same.
+// After each of 60 active days, as many memories are left as by the calendar, with the same distribution.
 func TestRunAll_EqualsTheCalendarForAnActiveUser(t *testing.T) {
 	t.Parallel()
 	services := []*fixture{newFixture(t), newFixture(t)}
@@ -113,7 +114,7 @@ func TestRunAll_EqualsTheCalendarForAnActiveUser(t *testing.T) {
 	}
 }
 
-// The answers for an app, for its user and of a preview agree on what the active days leave.
+// The distributions of an app and of its user, and a preview, agree on what the active days leave.
 func TestDistribution_CountsActiveDays(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -25,8 +25,8 @@ var Clocks = []Clock{ActiveClock, WallClock}
 const aDay = 24 * time.Hour
 
 // During returns the rule with the active days of a user, if it counts them. All time after activeFrom counts, as if
-// the user were active every day from then on; if it is zero, the active days alone decide. Without active days, all
-// time counts.
+// the user were active every day from then on; if activeFrom is zero, the active days alone decide. Without active
+// days, all time counts.
 func (r Rule) During(days db.ActiveDays, activeFrom time.Time) Rule {
 	r.counted = nil
 	if r.Clock != ActiveClock || len(days[""]) == 0 {
@@ -41,7 +41,7 @@ func (r Rule) During(days db.ActiveDays, activeFrom time.Time) Rule {
 
 // counted is which time counts for the memories of a user.
 type counted struct {
-	of map[string]*calendar // by agent; "": of memories without one, or with one with which the user was never active
+	of map[string]*calendar // by agent; "": of memories without an agent, or whose agent has no active day of the user
 }
 
 func (c *counted) calendar(a db.Age) *calendar {
@@ -51,8 +51,8 @@ func (c *counted) calendar(a db.Age) *calendar {
 	return c.of[""]
 }
 
-// calendar measures the time that counts. Of the time from the beginning of an active day to the beginning of the next
-// one, the first day counts, and what is left after a further maxAbsence.
+// calendar measures the time that counts. Between the beginnings of two successive active days, the first day counts,
+// and any time that follows it by more than maxAbsence.
 type calendar struct {
 	days       []int           // the active ones, ascending
 	before     []time.Duration // the time that counts before each of them
@@ -70,12 +70,12 @@ func newCalendar(days []int, maxAbsence time.Duration, activeFrom time.Time) *ca
 	return c
 }
 
-// since is the time that counts of some time from the beginning of an active day on, without further active days.
+// since is how much counts of the time that has passed since the beginning of an active day, if no active day followed.
 func (c *calendar) since(passed time.Duration) time.Duration {
 	return min(passed, aDay) + max(0, passed-aDay-c.maxAbsence)
 }
 
-// until is the time that counts until an instant, since the beginning of the first active day.
+// until is how much time counts from the beginning of the first active day until an instant.
 func (c *calendar) until(at time.Time) time.Duration {
 	further := time.Duration(0)
 	if !c.activeFrom.IsZero() && at.After(c.activeFrom) {
@@ -89,7 +89,7 @@ func (c *calendar) until(at time.Time) time.Duration {
 	return c.before[last] + c.since(at.Sub(db.Midnight(c.days[last]))) + further
 }
 
-// at is the first instant until which an amount of time counts, which is more than 0.
+// at is the first instant for which until returns the amount, which is more than 0.
 func (c *calendar) at(amount time.Duration) time.Time {
 	if !c.activeFrom.IsZero() {
 		if further := amount - c.until(c.activeFrom); further > 0 {

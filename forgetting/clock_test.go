@@ -42,7 +42,7 @@ func TestDuring_CountsAllTimeOfAUserWhoIsActiveEveryDay(t *testing.T) {
 	}
 }
 
-// What is measured is what a look at each hour finds.
+// The measured time equals the number of hours that count, checked hour by hour.
 func TestDuring_MeasuresTheTimeThatCounts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -90,7 +90,7 @@ func TestDuring_MeasuresTheTimeThatCounts(t *testing.T) {
 	})
 }
 
-// Time of the agent of a memory counts, that of other agents does not.
+// For a memory, the active days with its agent count, and active days with other agents do not.
 func TestDuring_CountsTheDaysOfTheAgent(t *testing.T) {
 	t.Parallel()
 	first := db.DayOf(begin)

@@ -17,7 +17,7 @@ type Totals struct {
 	Limited    int        `json:"limited"` // users with more faded memories than one run forgets
 	Stopped    int        `json:"stopped"` // users with faded memories, if forgetting.max_share is 0
 	Failed     int        `json:"failed"`  // users whose run failed
-	Notes      []UserNote `json:"notes"`   // on those three, the first of them
+	Notes      []UserNote `json:"notes"`   // on the first users of the last three counts
 }
 
 // UserNote is why faded memories of a user were not all forgotten.

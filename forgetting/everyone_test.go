@@ -25,7 +25,7 @@ func TestRunAll_RunsForEveryUser(t *testing.T) {
 		memories := make([]memory.Memory, 5)
 		for j := range memories {
 			m, days := seed, 0
-			if j == 0 || i == 7 { // one of each has faded, and all of one
+			if j == 0 || i == 7 { // one memory of each user has faded, and all memories of one user
 				days = 40
 			}
 			m.ID = memory.NewID()

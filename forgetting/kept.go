@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Types are names of memory types, separated by commas; empty, or the word that the settings have for it: no type.
+// Types are names of memory types, separated by commas. An empty list is "", or the word that the settings have for it.
 type Types string
 
 // Of joins names of memory types.
@@ -39,9 +39,9 @@ func (l Types) has(t memory.Type) bool {
 	return false
 }
 
-// Keeps reports whether time alone never makes a memory fade: what is exempt, of an excluded type, or
-// what a user is, which has a kept type and at least KeepImportance. Its retention falls nevertheless: the bound of a
-// user's memories finds the lowest.
+// Keeps reports whether time alone never makes a memory fade: it is exempt, of an excluded type, or says what the user
+// is, that is, has a kept type and at least KeepImportance. Its retention falls nevertheless, since the bound of a
+// user's memories looks for the lowest.
 func (r Rule) Keeps(a db.Age) bool {
 	return Exempt(a) || r.ExcludeTypes.has(a.Type) || a.Importance >= r.KeepImportance && r.KeepTypes.has(a.Type)
 }

@@ -9,7 +9,7 @@ import (
 // Outlook is how the retention of a memory goes on from an instant, in two cases.
 type Outlook struct {
 	At       time.Time
-	Exempt   bool   // the memory never fades, so the courses are of what it would be without its exemption
+	Exempt   bool   // the memory never fades; the courses show what it would do without its exemption
 	Left     Course // nothing accesses it
 	Accessed Course // it is accessed at the instant, and never again
 }

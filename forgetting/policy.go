@@ -44,7 +44,7 @@ type Rule struct {
 	Lambda float64       // Exponential: decay a day, more than 0
 	MinAge time.Duration // Exponential: younger memories are kept
 
-	MessageAge time.Duration // of messages from which they are forgotten whatever their retention; 0: never
+	MessageAge time.Duration // age from which messages are forgotten, whatever their retention; 0: never
 
 	MaxShare float64 // of a user's active memories that one run forgets at most, 0..1
 
@@ -67,7 +67,7 @@ func (r Rule) Most(active int) int {
 	return max(1, int(r.MaxShare*float64(active)+rounding))
 }
 
-// rounding makes a share of 0.07 of 100 memories 7 of them.
+// rounding is added to a number of memories, so that a share of 0.07 of 100 is 7.
 const rounding = 1e-9
 
 // exponentialScale maps the exponential policy to 0..1 for usual access counts.

@@ -20,7 +20,7 @@ type Report struct {
 	DueByType map[memory.Type]int
 	Stopped   string   // why the run forgets nothing although some have faded; empty if it does not stop
 	Warning   string   // why the run forgets a part only of what has faded; empty if it forgets all
-	Listed    []Listed // of the active memories before the run those that were asked for, the first to fade first
+	Listed    []Listed // the requested ones of the active memories before the run, the first to fade first
 	Forgotten []string // ids; empty for a preview
 }
 
@@ -68,8 +68,8 @@ func (s *Service) Preview(
 	return report, err
 }
 
-// report also returns the memories that have faded. It reads the ages of all active memories if some are listed,
-// otherwise of those only that may have faded; and the contents of those memories only that are listed, or that are
+// report also returns the memories that have faded. It reads the ages of all active memories if memories are listed,
+// otherwise only the ages of those that may have faded. It reads the contents only of memories that are listed or
 // compared with the listing.
 func (s *Service) report(
 	ctx context.Context, owner memory.Owner, at time.Time, rule Rule, list Listing,

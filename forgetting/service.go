@@ -69,8 +69,8 @@ func (s *Service) during(ctx context.Context, owner memory.Owner, rule Rule, act
 // Due counts what a run at an instant forgets of a user.
 type Due struct {
 	Active  int                 // active memories
-	Faded   int                 // of them those that have faded by then
-	Forgets int                 // of them those that the run forgets: at most the rule's share of the active memories
+	Faded   int                 // active memories that have faded by then
+	Forgets int                 // faded memories that the run forgets: at most the rule's share of the active memories
 	ByType  map[memory.Type]int // how many of the faded ones have each type
 }
 
@@ -133,7 +133,8 @@ type reason func(memory.Memory, *history.Change) (detail any, applies bool)
 
 // forget forgets active memories, some at a time, and returns the ids of those
 // that it has forgotten. It leaves out memories that have changed in the
-// meantime so that the reason does not apply. A memory can be recollected if faded, which may be nil, says so.
+// meantime so that the reason does not apply. A memory can be recollected if the function faded, which may be nil,
+// returns true for it.
 func (s *Service) forget(ctx context.Context, owner memory.Owner, ids []string, cause string,
 	why reason, faded func(memory.Memory) bool) (forgotten []string, err error) {
 	for part := range slices.Chunk(ids, batch) {

@@ -267,7 +267,7 @@ func TestPurge_DeletesWhatWasForgottenLongAgo(t *testing.T) {
 	}
 }
 
-// A message that was said a year ago and recorded today fades on the night on which one of today does.
+// A message that was said a year ago and recorded today fades on the same night as a message of today.
 func TestRunAll_KeepsThePastAsLongAsThePresent(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -319,7 +319,7 @@ func TestRun_StatesTheAgeOfOldMessages(t *testing.T) {
 	}
 }
 
-// What has faded can be recollected, but no message that is older than messages are kept.
+// A faded memory can be recollected, except for a message that is older than messages are kept.
 func TestRun_MarksWhatHasFaded(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -37,7 +37,7 @@ const (
 )
 
 // old chooses the memories that may have faded at an instant. All that have faded are among them: a memory of
-// importance 0 and as many accesses fades no later than others, and no sooner than if all time counted.
+// importance 0 fades no later than others with as many accesses, and no memory fades sooner than if all time counted.
 func (r Rule) old(at time.Time) (o db.Old) {
 	r.counted = nil
 	for accesses := range o.Idle {

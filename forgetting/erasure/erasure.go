@@ -103,8 +103,7 @@ func (s *Service) Work(ctx context.Context, job EraseUser) (any, error) {
 	return nil, nil
 }
 
-// finish carries out an erasure. If another call or process has ended it first,
-// the receipt is that one's.
+// finish carries out an erasure. If another call or process has ended it first, finish returns the receipt of that one.
 func (s *Service) finish(ctx context.Context, e db.Erasure) (db.Erasure, error) {
 	done, err := s.erase(ctx, e)
 	s.onErased(e.Owner)
@@ -194,7 +193,7 @@ func (s *Service) eraseRows(ctx context.Context, e db.Erasure, found int) (memor
 	}
 }
 
-// awaitCopies waits for copies to other collections of vectors, which may have read the rows before they were deleted.
+// awaitCopies waits for copies to other collections of vectors, since these may have read the rows before the deletion.
 func (s *Service) awaitCopies(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
