@@ -16,7 +16,7 @@ import (
 // Source is the entry "source" of the metadata of a paragraph's memory. Its entry "path" is the path of the file.
 const Source = "memory-tool"
 
-// apply makes the change and that of the memories in one transaction. errChanged: the files are not as they were read.
+// apply changes the files and the memories in one transaction. errChanged: the files have changed since they were read.
 func (r *run) apply(ctx context.Context) error {
 	if r.change.put != nil {
 		return r.write(ctx)
@@ -24,7 +24,7 @@ func (r *run) apply(ctx context.Context) error {
 	return r.moveOrDelete(ctx)
 }
 
-// write stores a new content. Paragraphs that the file has had keep their memories.
+// write stores a new content. Paragraphs that the file had before keep their memories.
 func (r *run) write(ctx context.Context) error {
 	file := *r.change.put
 	if why := memory.CheckFileContent(file.Content); why != "" {

@@ -52,7 +52,7 @@ func (r *run) replace(ctx context.Context) (string, error) {
 		numbered(lines, max(0, changed-around), min(len(lines), changed+around+1)), nil
 }
 
-// linesOf lists the lines in which a text begins, once for each time, also where it overlaps itself.
+// linesOf lists the line in which each occurrence of a text begins. Occurrences may overlap.
 func linesOf(content, text string) string {
 	var lines []string
 	line, start := 1, 0
@@ -105,7 +105,7 @@ func (r *run) edited(ctx context.Context) (memory.File, error) {
 	return file, err
 }
 
-// put makes the change that gives a file a content.
+// put sets the change that stores a file with a new content.
 func (r *run) put(file memory.File, content string) {
 	file.Content = content
 	file.Version++

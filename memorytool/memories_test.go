@@ -61,7 +61,7 @@ func TestRun_KeepsAMemoryOfEachParagraph(t *testing.T) {
 	}
 }
 
-// A memory that was changed, superseded or forgotten by others stays as it is while its paragraph does.
+// A memory that was changed, superseded or forgotten by others stays as it is while its paragraph stays.
 func TestRun_LeavesMemoriesAloneWhoseParagraphsStay(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -117,7 +117,7 @@ type run struct {
 	change  change
 }
 
-// change is what a command does to files. Exactly put or from is set for a change of one file.
+// change is what a command does to files. A change of one file sets either put or from.
 type change struct {
 	put  *memory.File // a new file or a new content
 	from string       // the path that is edited, deleted or renamed

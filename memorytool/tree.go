@@ -56,7 +56,7 @@ func (t tree) isDirectory(path string) bool {
 // exists reports whether there is a file or a directory at a path.
 func (t tree) exists(path string) bool { return path == memory.FileRoot || len(t.within(path)) > 0 }
 
-// above returns the file that would be a directory of a path, or "".
+// above returns the path of the file that a path uses as a directory, or "".
 func (t tree) above(path string) string {
 	for _, e := range t {
 		if strings.HasPrefix(path, e.Path+"/") {
