@@ -18,7 +18,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The headers of a delivery: those of Standard Webhooks (https://www.standardwebhooks.com), and those of before.
+// The headers of a delivery: those of Standard Webhooks (https://www.standardwebhooks.com), and the older ones of this
+// server.
 const (
 	standardID        = "Webhook-Id"
 	standardTimestamp = "Webhook-Timestamp"

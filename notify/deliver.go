@@ -58,7 +58,7 @@ func (s *Sender) Work(ctx context.Context, job Deliver) error {
 	}
 	sendErr := s.send(ctx, w, parcel{id: a.Place.String(), kind: a.Kind, payload: Encode(a)}, now)
 	if ctx.Err() != nil {
-		return ctx.Err() // the server shuts down: the next one sends it again
+		return ctx.Err() // the server shuts down; after a restart the job sends it again
 	}
 	if sendErr != nil {
 		return s.failed(ctx, w, a, sendErr)

@@ -246,7 +246,7 @@ func TestSender_DisablesAWebhookThatFailsForADay(t *testing.T) {
 	}
 }
 
-// A delivery that fails for a day is given up, while the webhook takes others.
+// A delivery that fails for a day is given up, while the webhook accepts other deliveries.
 func TestSender_GivesUpADeliveryThatFailsForADay(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()

@@ -43,7 +43,7 @@ func NewFeed(records Records, s Settings, log *zap.Logger) *Feed {
 }
 
 // Watch follows an app until leave is called. news returns a channel that is
-// closed at the next announcement: take the channel, read, then wait for it.
+// closed at the next announcement: get the channel, read the announcements, then wait for the channel.
 func (f *Feed) Watch(ctx context.Context, appID string) (news func() <-chan struct{}, leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -75,8 +75,8 @@ func queued(t *testing.T, r replica) int {
 	return len(found)
 }
 
-// While a webhook fails, only its existing jobs try it; later announcements are enqueued when one succeeds or none is
-// left.
+// While a webhook fails, only its existing jobs try it; later announcements are enqueued when a job succeeds or no job
+// is left.
 func TestDispatcher_EnqueuesFewJobsDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	r := databases["sqlite"](t)()

@@ -19,7 +19,7 @@ import (
 // number finds what looks like a part of an address.
 var number = regexp.MustCompile(`\d|::`)
 
-// closing returns the address of a listener that treats each connection by f.
+// closing returns the address of a listener that handles each connection with f.
 func closing(t *testing.T, f func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

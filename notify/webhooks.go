@@ -59,8 +59,8 @@ func (s *Webhooks) Create(ctx context.Context, w memory.Webhook) (memory.Webhook
 // testKind is the kind of what Test sends. No announcement has it.
 const testKind memory.AnnouncementKind = "webhook.test"
 
-// Test sends a webhook of an app a body of its own kind, whether the webhook is active or not, and records nothing. It
-// returns how long that took and, as failure, why it was not delivered.
+// Test sends a body of the kind testKind to a webhook of an app, whether the webhook is active or not, and records
+// nothing. It returns how long that took and, as failure, why it was not delivered.
 func (s *Webhooks) Test(ctx context.Context, appID, id string) (took time.Duration, failure, err error) {
 	w, err := s.Webhook(ctx, appID, id)
 	if err != nil {
