@@ -88,8 +88,8 @@ func oneOf[T ~string](f *faults, path string, list []T, value T) {
 	}
 }
 
-// Wrong is the error of a line whose fields are wrong; nil if the list is empty. It
-// has the first few of them.
+// Wrong is the error of a line whose fields are wrong; nil if the list is empty. It names the first few of these
+// fields.
 func Wrong(fields []memory.Field) error {
 	const most = 5
 	if len(fields) == 0 {

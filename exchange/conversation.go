@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/wire"
 )
 
-// conversationLine is a conversation, apart from the API's body as a turnLine is. Its turns follow in their order,
+// conversationLine is a conversation. Like a turnLine, it is not the body of the API. Its turns follow in their order,
 // then its consolidations, the newest first.
 type conversationLine struct {
 	ID                  string    `json:"id"`

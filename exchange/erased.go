@@ -31,7 +31,7 @@ func (i *importing) inUser(
 	})
 }
 
-// inScope runs f in a transaction of a scope, unless it is a user's who was erased.
+// inScope runs f in a transaction of a scope, unless it is the scope of a user who was erased.
 func (i *importing) inScope(
 	ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.InstructionTx) error,
 ) error {

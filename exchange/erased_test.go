@@ -31,8 +31,8 @@ func (p *fixture) erase(owner memory.Owner) {
 	}
 }
 
-// A user who is erased during an import does not come back with it, whichever line was
-// read last. Other users are imported, and a later import brings the user back.
+// An import does not bring back a user who is erased during the import, whichever line was read last. Other users are
+// imported, and a later import brings the user back.
 func TestImport_BringsNoErasedUserBack(t *testing.T) {
 	t.Parallel()
 	from := newFixture(t)

@@ -49,8 +49,8 @@ func New(records Records, embedder llm.Embedder, now func() time.Time) *Service 
 	return &Service{records: records, embedder: embedder, now: now, OnAdded: func(memory.Owner, int) {}}
 }
 
-// MaxLine is the greatest number of bytes of a line, without its line break: twice
-// the limit of a turn, which may grow by what JSON escapes.
+// MaxLine is the greatest number of bytes of a line, without its line break: twice the limit of a turn, since the
+// escapes of JSON may lengthen a turn.
 const MaxLine = 4 << 20
 
 const (

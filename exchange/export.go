@@ -19,9 +19,8 @@ type Selection struct {
 
 // Export writes the selection as NDJSON: a header, the time zones of users, the memories of each user from
 // the oldest on, the other kinds, and an end that counts the lines of each kind.
-// Each line is read at one instant; the whole is not, if the app is written to
-// during the export. Export writes nothing before the first answer of the
-// database. After an error the output has no end, and the caller should write an
+// Each line is as of one instant, but the whole export is not if the app is written to during the export. Export writes
+// nothing before the first answer of the database. After an error the output has no end, and the caller should write an
 // error line with WriteError.
 func (s *Service) Export(ctx context.Context, what Selection, w io.Writer) error {
 	x := &exporting{Service: s, what: what, out: json.NewEncoder(w), counts: Counts{Memories: 0}}
@@ -78,8 +77,8 @@ func (x *exporting) memories(ctx context.Context) error {
 	}, x.memory)
 }
 
-// zones writes the header, as soon as the database answers, and the time zones of users: before their memories, whose
-// days are in them.
+// zones writes the header, as soon as the database answers, and then the time zones of users. They come before the
+// memories, since the days of memories depend on them.
 func (x *exporting) zones(ctx context.Context) error {
 	return each(pageRows, func(last *memory.UserZone) ([]memory.UserZone, error) {
 		found, err := x.records.ExportUserZones(ctx, x.extent(), last)

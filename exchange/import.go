@@ -27,13 +27,13 @@ type Report struct {
 	Failed   int         `json:"failed"`            // lines
 	Errors   []LineError `json:"errors"`            // of the failed lines, by number, at most 100
 	Cleaned  int         `json:"cleaned,omitempty"` // lines with characters that became U+FFFD
-	Complete bool        `json:"complete"`          // every export has its end, and as many lines as that states
+	Complete bool        `json:"complete"`          // every export has an end, and as many lines as its end states
 }
 
 // Tallies count the lines of each kind that the stream has.
 type Tallies map[Kind]Tally
 
-// Tally is Report.Imported and Report.Skipped of one kind.
+// Tally counts the lines of one kind, as Report.Imported and Report.Skipped count memories.
 type Tally struct {
 	Imported int `json:"imported"`
 	Skipped  int `json:"skipped"`
@@ -57,10 +57,9 @@ type LineError struct {
 }
 
 // Import imports a stream of one or several exports into the app. It first passes
-// the JSON of each line to check, which may return other texts. A line that is stored already is skipped if it
-// does not differ, and fails if it does: an import never overwrites anything, so
-// repeating it resumes one that was interrupted. A line that fails is in the
-// report and does not affect the others.
+// the JSON of each line to check, which may return another text for it. A line that is stored already is skipped if it
+// does not differ, and fails if it does: an import never overwrites anything, so repeating an interrupted import
+// resumes it. A line that fails is in the report and does not affect the others.
 //
 // An error ends the import; what was stored before stays. KindInvalid: the stream
 // is not an export, or was cut; KindUnavailable: the database or the embedder is

@@ -12,7 +12,7 @@ type userEntry interface {
 	entry
 	user() string
 	// restore stores the entry unless it is stored already; then fresh is false.
-	// KindConflict: another one is stored in its place.
+	// KindConflict: another entry is stored in its place.
 	restore(ctx context.Context, i *importing, tx db.UserTx) (fresh bool, err error)
 }
 
@@ -47,8 +47,7 @@ func (i *importing) enqueue(ctx context.Context, e entry, number, size int) erro
 	return enqueue(ctx, i, &i.scopes, s.scope(i.appID), part[db.InstructionTx]{number, s.kind(), s.restore}, size)
 }
 
-// enqueue adds a part to a queue. It first settles what waits if that is enough or
-// belongs to another scope.
+// enqueue adds a part to a queue. It first settles the waiting parts if they are enough or belong to another scope.
 func enqueue[Tx any](
 	ctx context.Context, i *importing, q *queue[Tx], scope memory.Scope, p part[Tx], size int,
 ) error {

@@ -130,9 +130,8 @@ func (i *importing) settled(it item, stored db.Record) bool {
 	return true
 }
 
-// embed completes memories that will be stored. An active memory needs an
-// embedding by the serving model, unless that refuses it; another memory keeps its
-// own until it is restored.
+// embed completes memories that will be stored. An active memory needs an embedding by the serving model, unless the
+// model refuses its text. A memory of another status keeps its embedding until it is restored.
 func (i *importing) embed(ctx context.Context, items []item) error {
 	var places []int
 	var texts []string
@@ -204,8 +203,8 @@ func (i *importing) store(ctx context.Context, tx db.UserTx, items []item) error
 	return i.noteActivity(ctx, tx, memories)
 }
 
-// noteActivity notes that the user and the agents of new memories are active: else no day would be known of a user who
-// was not here before.
+// noteActivity notes that the user and the agents of new memories are active: otherwise a user who is new to this
+// server would have no active day.
 func (i *importing) noteActivity(ctx context.Context, tx db.UserTx, memories []memory.Memory) error {
 	if len(memories) == 0 {
 		return nil

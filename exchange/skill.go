@@ -11,7 +11,7 @@ import (
 	"hippocampus/knowledge/skills"
 )
 
-// skillLine is a workflow of a skill with its outcomes, apart from the API's body as a turnLine is.
+// skillLine is a workflow of a skill with its outcomes. Like a turnLine, it is not the body of the API.
 type skillLine struct {
 	ID        string               `json:"id"`
 	UserID    string               `json:"user_id"`
