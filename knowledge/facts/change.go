@@ -70,8 +70,8 @@ func (c *change) take(ctx context.Context, e Evidence) (Outcome, error) {
 	return Outcome{Fact: fact, Previous: previous}, c.tx.AddFact(ctx, fact)
 }
 
-// end ends the fact that is valid at an instant. It leaves a mark there, beyond
-// which later evidence of an earlier time does not reach.
+// end ends the fact that is valid at an instant. It leaves a mark there: evidence that is reported later, and valid
+// from an earlier time, does not reach beyond the mark.
 func (c *change) end(ctx context.Context, factType, key string, at time.Time) (memory.Fact, error) {
 	if at = memory.Instant(at); at.IsZero() {
 		at = c.now
@@ -106,7 +106,7 @@ func (c *change) save(ctx context.Context, f *memory.Fact) error {
 	return c.tx.ChangeFact(ctx, *f)
 }
 
-// touch has finish update the memory of a timeline.
+// touch makes finish update the memory of a timeline.
 func (c *change) touch(t timeline) {
 	if !slices.Contains(c.timelines, t) {
 		c.timelines = append(c.timelines, t)

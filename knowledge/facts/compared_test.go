@@ -8,7 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Two timelines may share a memory. It ends with the fact that its metadata states, and not with the other one.
+// Two timelines may share a memory. The memory ends with the fact that its metadata states, and not with the other
+// fact.
 func TestPut_SharesTheMemoryOfAnotherTimeline(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {
@@ -47,7 +48,8 @@ func TestPut_SharesTheMemoryOfAnotherTimeline(t *testing.T) {
 	})
 }
 
-// A value whose memory was superseded by what was said later before the value was recorded is not valid now.
+// If the memory of a value was superseded by a later statement before the value is recorded, the value is not valid
+// now.
 func TestPut_EndsWithWhatWasSaidLater(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func() db.Store) {

@@ -23,8 +23,8 @@ const duePage = 100
 
 // RunDue updates the memories of facts whose time has begun or ended. The cause
 // is recorded with each event. A failure for one fact does not stop the run, so
-// that memories end even if the embedder is unavailable; the error then comes at
-// the end. The run stops if the facts cannot be listed, or ctx ends.
+// that memories end even if the embedder is unavailable; the error is then returned at the end. The run stops if the
+// facts cannot be listed, or ctx ends.
 func (s *Service) RunDue(ctx context.Context, cause string) (totals Totals, err error) {
 	now := memory.Instant(s.Now())
 	var failures jobs.Failures

@@ -9,9 +9,9 @@
 //
 // A user, type and key have a timeline with at most one valid fact at any
 // instant. The fact that is valid now is also a memory of type fact. Fading and
-// reflection of that memory leave the fact as it is. What supersedes or rewords it
-// ends the fact (ingest/write, db/history); forgetting what it states takes the fact
-// from its timeline (package ingest).
+// reflection of that memory leave the fact as it is. A change that supersedes or rewords the memory ends the fact
+// (ingest/write, db/history). A request to forget what the memory states removes the fact from its timeline (package
+// ingest).
 package facts
 
 import (
@@ -57,7 +57,7 @@ type Service struct {
 }
 
 // New makes a service. Newer evidence with a confidence of at least trust (0..1)
-// replaces the valid fact, whatever the confidence of that is.
+// replaces the valid fact, whatever the confidence of that fact.
 func New(parts Parts, trust float64) *Service { return &Service{parts, trust} }
 
 // Evidence is a statement that a value is valid.
@@ -69,7 +69,7 @@ type Evidence struct {
 	ValidUntil time.Time       // zero: until another value is valid
 	Source     string          // origin of the evidence; may be empty
 
-	// How the memory of the fact is worded, rated and dated, while the fact is valid from now on.
+	// How the memory of the fact is worded, rated and dated, if the fact is valid when it is recorded.
 	Sentence   string    // at most memory.MaxContentRunes characters; empty: see the function Sentence
 	Importance *float64  // 0..1, if the evidence is certain; nil: that of its kind
 	SaidAt     time.Time // zero: now; not after now
@@ -183,7 +183,7 @@ func (p *Prepared) wordingOf(f memory.Fact) wording {
 	return wordingOf(Evidence{Type: f.Type, Key: f.Key, Value: f.Value})
 }
 
-// idOf returns the id of the memory of a fact, which is the same each time.
+// idOf returns the id of the memory of a fact. Each call returns the same id.
 func (p *Prepared) idOf(f memory.Fact) string {
 	at := place(f.Type, f.Key, f.Value)
 	if p.ids[at] == "" {

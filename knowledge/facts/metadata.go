@@ -25,8 +25,9 @@ func statementOf(f memory.Fact) statement {
 	return statement{Type: f.Type, Key: f.Key, Value: f.Value, Confidence: f.Confidence}
 }
 
-// restated is a memory's metadata with the value and the higher confidence of its fact. It stays as it is if it states
-// that value with no lower confidence, the fact of another timeline, or no fact because a client replaced it.
+// restated is a memory's metadata with the value and the higher confidence of its fact. The metadata stays as it is if
+// it states that value with no lower confidence, if it states the fact of another timeline, or if it states no fact
+// because a client replaced it.
 func restated(metadata json.RawMessage, f memory.Fact) json.RawMessage {
 	entries, stated, ok := stating(metadata)
 	if !ok || another(stated, f) || stated.Confidence >= f.Confidence && bytes.Equal(stated.Value, f.Value) {

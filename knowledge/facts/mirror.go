@@ -143,7 +143,7 @@ func (c *change) state(ctx context.Context, b beginning, held memory.Memory) err
 	return c.strengthen(ctx, b.fact)
 }
 
-// ended is the detail of the event of a memory with which a fact ends.
+// ended is the detail of the memory event that records the end of a fact.
 type ended struct {
 	origin
 	Ended []history.EndedFact `json:"ended_facts"`
@@ -177,9 +177,8 @@ type changedOrigin struct {
 	origin
 }
 
-// retire ends the memory of a fact that is no longer valid: superseded by the
-// memory replacement, or forgotten if that is empty. A memory that states the fact of
-// another timeline, or that holds the next value also, stays.
+// retire ends the memory of a fact that is no longer valid: it is superseded by the memory replacement, or forgotten if
+// replacement is empty. A memory stays if it states the fact of another timeline, or also holds the next value.
 func (c *change) retire(ctx context.Context, old memory.Fact, replacement string) error {
 	old.EndsMemory = false
 	if err := c.save(ctx, &old); err != nil {
@@ -217,7 +216,7 @@ func (c *change) strengthen(ctx context.Context, f memory.Fact) error {
 	return c.Update(ctx, before, &m)
 }
 
-// present returns a memory of the user if it is still active, or has faded, so that it would come back.
+// present returns a memory of the user if it is still active, or if it has faded and could be recollected.
 func (c *change) present(ctx context.Context, id string) (m memory.Memory, ok bool, err error) {
 	found, err := c.tx.Memories(ctx, []string{id})
 	if err != nil || len(found) == 0 || found[0].Status != memory.Active && !found[0].Faded {

@@ -172,7 +172,7 @@ func TestRunDue_EndsMemoriesWithoutAnEmbedder(t *testing.T) {
 	}
 }
 
-// A fact whose time has begun since the last run keeps waiting for the schedule when other evidence comes.
+// A fact whose time has begun since the last run keeps waiting for the schedule when other evidence arrives.
 func TestPut_BeforeTheScheduleRuns(t *testing.T) {
 	t.Parallel()
 	b := newSQLite(t)

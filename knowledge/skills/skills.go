@@ -1,4 +1,4 @@
-// Package skills keeps how the workflows of a user's skills turn out:
+// Package skills counts the outcomes of the workflows of a user's skills:
 //
 //	outcome -> counted for its workflow, once -> importance = (successes + 1) / (outcomes + 2)
 //	        -> the memory "skill: workflow", created by the first success, with that importance
@@ -70,8 +70,8 @@ type Result struct {
 // CheckName returns what is wrong with the name of a skill, "" if nothing is.
 func CheckName(name string) string { return memory.CheckName(name, memory.MaxSkillName) }
 
-// MaxWorkflow is how many characters a workflow of a skill may have at most for a
-// memory to hold both. A reported one has at most memory.MaxWorkflow.
+// MaxWorkflow is the most characters that a workflow of a skill may have so that a memory can hold the skill and the
+// workflow. A reported workflow has at most memory.MaxWorkflow.
 func MaxWorkflow(skill string) int {
 	return memory.MaxContentRunes - utf8.RuneCountInString((&memory.Workflow{Skill: skill}).Content())
 }
