@@ -26,7 +26,7 @@ type ActivityTx interface {
 }
 
 // ActiveDays holds the days on which a user was active with each agent, and under "" those on which the user was active
-// at all. They ascend, as DayOf counts them.
+// at all. The days are counted as DayOf does, and ascend.
 type ActiveDays map[string][]int
 
 const daySeconds = 24 * 60 * 60

@@ -55,7 +55,7 @@ type AnnouncementTx interface {
 //	job -> Delivery -> sent -> SettleDelivery
 type Webhooks interface {
 	// CreateWebhook stores w, whose first announcement is the next one.
-	// KindConflict: its app has most webhooks already.
+	// KindConflict: its app already has as many webhooks as most.
 	CreateWebhook(ctx context.Context, w memory.Webhook, most int) error
 	// Webhook returns a webhook of the app. KindNotFound: it does not exist.
 	Webhook(ctx context.Context, appID, id string) (memory.Webhook, error)

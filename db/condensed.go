@@ -18,8 +18,8 @@ type Condensed interface {
 
 // CondensedTx reads what stands for memories in a user's transaction.
 type CondensedTx interface {
-	// StandIns returns the active and consolidated memories among the ids, and among the sources of the reflections and
-	// summaries that are among the ids or were derived from one of them, in the order of their ids.
+	// StandIns returns active and consolidated memories in the order of their ids: those among the ids, and the sources of
+	// each reflection or summary that is among the ids or was derived from one of them.
 	StandIns(ctx context.Context, ids []string) ([]StandIn, error)
 }
 

@@ -50,7 +50,7 @@ type Conversations interface {
 // LogTx changes what readers get of the log of a user's conversations. The log itself stays as it was reported.
 type LogTx interface {
 	// ReviseConversation begins the next Edition of a conversation. A conversation that is gone is left out. It locks the
-	// row of the conversation, so that it comes before Withhold, as the deletion of a conversation deletes it first.
+	// row of the conversation. Call it before Withhold, since the deletion of a conversation also begins with this row.
 	ReviseConversation(ctx context.Context, id string, r ConversationRevision) error
 	// Withhold replaces Withheld of a turn. A turn that is gone is left out.
 	Withhold(ctx context.Context, turnID string, withheld []memory.Withheld) error
@@ -64,7 +64,7 @@ type LogTx interface {
 
 // ConversationRevision says what a new Edition of a conversation changes.
 type ConversationRevision struct {
-	From            int64  // number of the first event that changes; a summary of it is dropped, so that it is made again
+	From            int64  // number of the first event that changes; a summary that covers it is dropped and made again
 	Title, Retitled string // a title that is equal to Title becomes Retitled
 }
 

@@ -72,10 +72,10 @@ type Job interface{ Kind() string }
 // turn whose worker died becomes due again.
 type Turns interface {
 	// AcceptTurn stores t with its due time. If t has a conversation, the conversation
-	// grows by t, and stored has its FirstEvent. If t has an Offset, that is the owner's; see UserZones.
-	// If t.ClientID is not empty and the app has a turn with it, AcceptTurn stores
-	// nothing and returns that turn with fresh false. ErrErasing: see Erasures.
-	// ErrConversationChanged: log is not nil, and the conversation's log is in another state.
+	// grows by t, and stored has its FirstEvent. If t has an Offset, it becomes that of the owner; see UserZones. If
+	// t.ClientID is not empty and the app has a turn with it, AcceptTurn stores nothing and returns that turn with fresh
+	// false. ErrErasing: see Erasures. ErrConversationChanged: log is not nil, and the conversation's log is in another
+	// state.
 	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, log *LogState) (
 		stored memory.Turn, fresh bool, err error)
 	// Turn finds a turn of the app by its id, else by its client id.
@@ -87,8 +87,8 @@ type Turns interface {
 	TurnStatus(ctx context.Context, appID, turnID string) (memory.TurnStatus, error)
 	// TurnCandidates lists what the scorer proposed from a turn, oldest first.
 	TurnCandidates(ctx context.Context, appID, turnID string) ([]memory.Candidate, error)
-	// PastTurns lists processed turns of any app from before messages were kept, whose
-	// messages are not taken in yet, by id, strictly after an id ("" for the first).
+	// PastTurns lists processed turns of any app that date from before messages were kept and whose messages are not taken
+	// in yet, by id, strictly after an id ("" for the first).
 	PastTurns(ctx context.Context, after string, limit int) ([]memory.Turn, error)
 	// CountPastTurns counts what PastTurns lists.
 	CountPastTurns(ctx context.Context) (int, error)
@@ -100,7 +100,7 @@ type Turns interface {
 	// Several processes may call it at once; each turn is taken by one.
 	ClaimTurns(ctx context.Context, now, due time.Time, limit int) ([]memory.Turn, error)
 	// LongestDue returns the due time of the accepted turn of any app that is due first;
-	// zero: no turn is accepted and not yet processed.
+	// zero: no accepted turn waits.
 	LongestDue(ctx context.Context) (time.Time, error)
 	// RenewTurns sets the due time of those turns that are still accepted.
 	RenewTurns(ctx context.Context, turnIDs []string, due time.Time) error
@@ -166,20 +166,19 @@ type VectorQueue interface {
 	// FinishVectors ends the claims of pushes that the vector store confirmed.
 	// Rows whose revision is the pushed one become synced or absent, with no
 	// attempts; rows that have changed since, or were pushed Into a space that does
-	// not serve, become due at once. So do rows that were claimed again since, when
-	// that claim ends: the pushes may have arrived in either order.
+	// not serve, become due at once. Rows that were claimed again since become due when that claim ends, since the two
+	// pushes may have arrived in either order.
 	FinishVectors(ctx context.Context, done []VectorTask, at time.Time) error
 	// RetryVectors ends the claims of pushes that failed: one more attempt is
 	// counted and each row is due at its time. Rows that were claimed again since are
-	// due when that claim ends, also if that push was confirmed: the failed one may
-	// have done part of its work after it.
+	// due when that claim ends, even if its push was confirmed: the failed push may have done part of its work afterwards.
 	RetryVectors(ctx context.Context, retries []VectorRetry) error
 }
 
 // VectorTask is one claimed push.
 type VectorTask struct {
 	Memory   memory.Memory // with its embedding, unless Remove
-	Remove   bool          // it should be gone
+	Remove   bool          // the vector store should not hold the memory
 	Claim    int           // its number among the claims of the memory; 1: the vector store cannot hold the memory yet
 	Attempts int           // failed ones so far
 	Into     memory.Space  // of the collection that took it; zero: the serving space
@@ -194,8 +193,8 @@ type VectorRetry struct {
 
 // Keys keeps API keys.
 type Keys interface {
-	// CreateKey stores a key. KindConflict: its app has memory.MaxKeys valid keys already, which does not concern
-	// the role operator.
+	// CreateKey stores a key. KindConflict: its app has memory.MaxKeys valid keys already. The limit does not apply to the
+	// role operator.
 	CreateKey(ctx context.Context, k memory.Key) error
 	// Key finds a key by its id, revoked or not. KindNotFound: it does not exist.
 	Key(ctx context.Context, id string) (memory.Key, error)
@@ -224,7 +223,7 @@ type Counts interface {
 	Usage(ctx context.Context, appID string, quotas Usage) (Usage, error)
 	// Users pages through an app's users that have active memories, in the order of their ids.
 	Users(ctx context.Context, f UserFilter) ([]UserCount, error)
-	// UserHoldings counts what is kept of a user; zeros if it is nothing. It reads every memory of the user.
+	// UserHoldings counts what is kept of a user; zeros if nothing is kept. It reads every memory of the user.
 	UserHoldings(ctx context.Context, owner memory.Owner) (UserHoldings, error)
 	// VectorBacklog counts the whole outbox, and the rows in it that have waited since
 	// before each of the instants.

@@ -12,9 +12,8 @@ import (
 //	begin: mark, job -> some, some, ... -> end: no row is left, the mark is removed
 //
 // From the mark on, AcceptTurn, ReplayTurn and InUser answer ErrErasing for the
-// owner, and earlier writers have ended. The mark is a tombstone under a hash of
-// the owner that outlives the erasure, so that work which began earlier finds
-// that its owner was erased (UserState.Erased).
+// owner, and earlier writers have ended. The erasure leaves a tombstone under a hash of the owner, so that work which
+// began earlier finds that its owner was erased (UserState.Erased).
 //
 // A job is about an owner if its payload has the owner's app_id and user_id, or
 // the turn_id of a turn of the owner.
@@ -35,7 +34,7 @@ type Erasures interface {
 }
 
 // Copies lets erasures wait for copies of rows to other stores: an erasure deletes rows, waits, and then deletes the
-// copied records, so that no copy writes what it has read of the deleted rows after that.
+// copied records, so that no copy writes data of deleted rows after that.
 type Copies interface {
 	// Copy calls f, which reads rows and writes them elsewhere, and returns its error.
 	Copy(ctx context.Context, f func(ctx context.Context) error) error
@@ -64,7 +63,7 @@ type Erased struct {
 	Facts          int `json:"facts"`
 	Instructions   int `json:"instructions"` // versions
 	Skills         int `json:"skills"`       // workflows
-	Outcomes       int `json:"outcomes"`     // of workflows, that had an id
+	Outcomes       int `json:"outcomes"`     // of workflows; only outcomes with an id
 	Files          int `json:"files"`
 	FileVersions   int `json:"file_versions"` // present and former contents
 	Announcements  int `json:"announcements"`

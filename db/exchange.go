@@ -15,9 +15,8 @@ type Exchange interface {
 	// part of the later of its two memories in that order, so that a reader has
 	// read the other one already.
 	Export(ctx context.Context, p ExportPage) ([]Record, error)
-	// Recorded returns the records of those of the ids that the owner has a memory
-	// or events of, by id, without embeddings. Relations are in both directions.
-	// Memory is zero if it has been purged.
+	// Recorded returns, by id, the records of the ids for which the owner has a memory or events, without embeddings.
+	// Relations are in both directions. Memory is zero if it has been purged.
 	Recorded(ctx context.Context, owner memory.Owner, ids []string) (map[string]Record, error)
 
 	// ExportFacts pages through the evidence of timelines, in (UserID, Type, Key,
@@ -49,9 +48,8 @@ type ExchangeTx interface {
 	// Recorded is Exchange.Recorded within the transaction.
 	Recorded(ctx context.Context, ids []string) (map[string]Record, error)
 	// Restore stores memories as they are, with any status and times. Active ones
-	// become pending without a claim, due at an instant; since the vector store may
-	// hold them, their first claim is not First. The others become absent.
-	// KindConflict: an id exists already, for any owner.
+	// become pending without a claim, due at an instant; since the vector store may hold them, their next claim counts as
+	// the second one. The others become absent. KindConflict: an id exists already, for any owner.
 	Restore(ctx context.Context, memories []memory.Memory, due time.Time) error
 	// RestoreEvents is AddEvents for events of another server: it announces nothing.
 	RestoreEvents(ctx context.Context, events []memory.Event) error

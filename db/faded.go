@@ -9,13 +9,13 @@ import (
 // Faded reads the memories that the rule of retention forgot and that no request has forgotten since: see
 // memory.Memory.Faded.
 type Faded interface {
-	// FadedWords reads the up to limit faded memories of a user that were accessed last. It returns how many these are
-	// and the words of those whose lexemes contain one of the parts, the one that was accessed last first. It may return
-	// others too.
+	// FadedWords reads at most limit faded memories of a user, the last accessed ones. It returns their number, and the
+	// words of each memory whose lexemes contain one of the parts, the last accessed first. It may also return the words
+	// of other memories.
 	FadedWords(ctx context.Context, owner memory.Owner, parts []string, limit int) (
 		found []FadedWords, all int, err error)
 	// Recollectable returns those of the ids that are faded memories of the user, in any order, without embeddings,
-	// except for messages from which a superseded memory was taken: what superseded it holds now.
+	// It leaves out messages from which a superseded memory was taken, since the memory that superseded it is valid now.
 	Recollectable(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)
 	// Faded returns all faded memories of the user, the one that was accessed last at the end, without embeddings.
 	Faded(ctx context.Context, owner memory.Owner) ([]memory.Memory, error)

@@ -51,7 +51,7 @@ type FileTx interface {
 	PruneFileVersions(ctx context.Context, fileID string) error
 }
 
-// FileScope is whose files are meant.
+// FileScope says whose files are meant.
 type FileScope struct {
 	Owner   memory.Owner
 	AgentID string // of the agent that alone has them; empty: those that belong to no agent

@@ -37,15 +37,15 @@ type TimelineTx interface {
 	FactWithMemory(ctx context.Context, factType, key string) (f memory.Fact, ok bool, err error)
 	// FactsOf returns the accepted facts of the owner that memories state or stated, in (memory, instant) order.
 	FactsOf(ctx context.Context, memoryIDs []string) ([]memory.Fact, error)
-	// AddFact stores a new fact. KindConflict: the timeline has an accepted one
-	// of the same instant, or both are open, or both have a memory.
+	// AddFact stores a new fact. KindConflict: the timeline has an accepted fact that begins at the same instant, another
+	// open fact if f is open, or another fact with a memory if f has one.
 	AddFact(ctx context.Context, f memory.Fact) error
 	// ChangeFact stores the confidence, end, state, reason and memory of a fact
 	// of the owner, with EndsMemory and Due. KindNotFound: it does not exist.
 	ChangeFact(ctx context.Context, f memory.Fact) error
 }
 
-// Timeline names one.
+// Timeline names a timeline.
 type Timeline struct {
 	Owner     memory.Owner
 	Type, Key string
@@ -80,8 +80,7 @@ type Instructions interface {
 	FindInstruction(ctx context.Context, scope memory.Scope, name string) (memory.Instruction, error)
 	// InstructionVersion returns a version. KindNotFound: it does not exist.
 	InstructionVersion(ctx context.Context, scope memory.Scope, name string, number int) (memory.InstructionVersion, error)
-	// InstructionVersions pages through the versions, the newest first, those
-	// below a number; 0: all.
+	// InstructionVersions pages through the versions below a number (0: all), the newest first.
 	InstructionVersions(ctx context.Context, scope memory.Scope, name string, below, limit int) (
 		[]memory.InstructionVersion, error)
 	// ActiveInstructions returns the active texts of the app, of the agent and
@@ -134,12 +133,12 @@ type SkillTx interface {
 	Workflow(ctx context.Context, agentID, skill, text string) (w memory.Workflow, ok bool, err error)
 	// CountWorkflows counts the workflows of a skill, of any agent.
 	CountWorkflows(ctx context.Context, skill string) (int, error)
-	// PutWorkflow stores a new workflow of the owner, or the counts, notes, memory
-	// and last time of one. KindConflict: another one has the same text.
+	// PutWorkflow stores a new workflow of the owner, or the counts, notes, memory and last time of a stored one.
+	// KindConflict: another workflow has the same text.
 	PutWorkflow(ctx context.Context, w memory.Workflow) error
 	// Counted returns the hash of the outcome that was counted with a client's id;
 	// ok is false if no such outcome was counted.
 	Counted(ctx context.Context, id string) (hash string, ok bool, err error)
-	// AddCounted records that an outcome was counted. KindConflict: one with this id was.
+	// AddCounted records that an outcome was counted. KindConflict: an outcome with this id was counted before.
 	AddCounted(ctx context.Context, id, hash string, at time.Time) error
 }

@@ -16,12 +16,11 @@ type Longest struct {
 	Reembedding   time.Duration
 }
 
-// Leases repairs what a clock that was ahead has left.
+// Leases repairs the rows with late times that a clock which was ahead has left.
 type Leases interface {
-	// VoidLeases ends claims of pushes, consolidations and re-embedding that end later than
-	// the longest of their kind would from now, plus MaxSkew, and makes turns and pushes due
-	// that are due later than that, and jobs that were enqueued later than MaxSkew from now. It
-	// returns how many rows it has changed. Jobs are judged by the clock of the database, by
+	// VoidLeases ends claims of pushes, consolidations and re-embedding whose end is more than the longest of their kind
+	// plus MaxSkew after now. It makes turns and pushes due that are due later than that, and jobs that were enqueued more
+	// than MaxSkew after now. It returns how many rows it has changed. Jobs are judged by the clock of the database, by
 	// which they are enqueued.
 	VoidLeases(ctx context.Context, now time.Time, longest Longest) (int, error)
 }

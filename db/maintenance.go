@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Maintenance is what reflection, forgetting and verification read. Of requests, only
-// a write waits for it: it compares with Facts by words.
+// Maintenance is what reflection, forgetting and verification read. The only requests that wait for it are writes,
+// which compare their contents with Facts by words.
 type Maintenance interface {
 	// Owners pages through the owners that have active memories, in (AppID,
 	// UserID) order by bytes, strictly after the given one.
@@ -99,10 +99,10 @@ type Age struct {
 
 // Old chooses active memories by their age.
 type Old struct {
-	// Memories that were neither accessed nor changed after an instant: the first one for memories without an access, the
-	// second for those with one, and so on; the last one for those with as many or more.
+	// Idle chooses memories that were neither accessed nor changed after an instant: Idle[n] for memories with n accesses,
+	// and the last instant also for memories with more.
 	Idle [8]time.Time
-	// In addition, messages that were created by then. Zero: no others.
+	// Messages that were created by this instant are chosen as well. Zero: no further messages.
 	Messages time.Time
 }
 
@@ -177,7 +177,7 @@ type JobOrigin struct {
 	Parent string `json:"traceparent"` // of W3C Trace Context
 }
 
-// Bounds reads what the bound of an owner's memories is kept by.
+// Bounds reads what is needed to enforce the bound of an owner's memories.
 type Bounds interface {
 	// CountActive counts the owner's active memories.
 	CountActive(ctx context.Context, owner memory.Owner) (int, error)
@@ -192,8 +192,8 @@ type Bounds interface {
 type Related interface {
 	// ConversationNeighbours lists active memories of an owner's conversation: the
 	// last n before a place in (CreatedAt, ID) order and the first n after it, oldest
-	// first, without embeddings. The memory at the place is left out, and so are,
-	// unless seenBy is empty, memories of other agents.
+	// first, without embeddings. The memory at the place is left out. Unless seenBy is empty, memories of other agents are
+	// left out as well.
 	ConversationNeighbours(ctx context.Context, owner memory.Owner, seenBy, conversationID string, place Position, n int) (
 		[]memory.Memory, error)
 }
@@ -207,8 +207,8 @@ type RelatedTx interface {
 
 // StaleFilter selects old memories.
 type StaleFilter struct {
-	Before         time.Time // messages excepted: created before
-	MessagesBefore time.Time // messages: recorded, changed and accessed last before
+	Before         time.Time // of all but messages: created before
+	MessagesBefore time.Time // of messages: last recorded, changed and accessed before
 	Accesses       int       // accessed fewer times
 	After          Position  // strictly after this, in (CreatedAt, ID) order
 	Limit          int       // required

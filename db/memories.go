@@ -13,19 +13,17 @@ type Memories interface {
 	// InUser runs f in one transaction that holds the owner lock. The owner need
 	// not exist yet. If f returns an error, InUser rolls back and returns it. f must
 	// use the database through tx only: on SQLite the transaction holds the only
-	// writing connection. f must return tx's errors, wrapped or not, and may run
-	// more than once, if the database aborts the transaction because of a conflict:
-	// it must then rebuild what it stores outside of tx.
-	// ErrErasing: the owner is being erased, and f has not run.
+	// writing connection. f must return tx's errors, wrapped or not. f may run more than once, since the database may
+	// abort the transaction because of a conflict; it must then rebuild what it stores outside of tx. ErrErasing: the
+	// owner is being erased, and f has not run.
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx UserTx) error) error
 
 	// Memory returns one memory of the app, in any status, without its embedding.
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	// ListMemories pages through a user's memories, newest first, without embeddings.
 	ListMemories(ctx context.Context, f MemoryFilter) ([]memory.Memory, error)
-	// EndOfExamined returns the position of the nth of the memories, in any status, that ListMemories
-	// compares with the filter one by one, newest first. nil: there are fewer, or an index finds
-	// the memories that f chooses.
+	// EndOfExamined returns the position of the nth memory, in any status, that ListMemories compares with the filter when
+	// it reads memories one by one, newest first. nil: there are fewer, or an index finds the memories that f chooses.
 	EndOfExamined(ctx context.Context, f MemoryFilter, n int) (*Position, error)
 	// History lists the events of a memory of the app, oldest first.
 	// KindNotFound: the app has no such memory and no event of it.
@@ -44,9 +42,8 @@ type Memories interface {
 	// Superseded returns the memories of the owner that a memory supersedes, in (CreatedAt, ID) order, without
 	// embeddings.
 	Superseded(ctx context.Context, owner memory.Owner, by string) ([]memory.Memory, error)
-	// Recalled reads what a recall ranks: of the ids in whole the memories, without
-	// lexemes and embeddings, and of those in rest when each was last accessed.
-	// What is not an active memory of the owner is left out of both.
+	// Recalled reads what a recall ranks: the memories with the ids in whole, without lexemes and embeddings, and the last
+	// accesses of the memories with the ids in rest. It leaves out ids without an active memory of the owner.
 	Recalled(ctx context.Context, owner memory.Owner, whole, rest []string) (Recalled, error)
 	// MatchingIDs returns the ids of the owner's active memories that a filter
 	// chooses, in any order.
@@ -63,9 +60,8 @@ type Memories interface {
 	// may not show yet: pending, or synced at or after since. The latest
 	// changed (UpdatedAt) first, with embeddings.
 	Unconfirmed(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
-	// Changes reads how the owner's documents have changed since a revision, and then
-	// Unconfirmed, which therefore holds what is written during the call. After a
-	// revision of 0, or one whose changes are not known, it reads all documents.
+	// Changes reads how the owner's documents have changed since a revision, and then reads Unconfirmed, which therefore
+	// includes writes during the call. After a revision of 0, or one whose changes are not known, it reads all documents.
 	Changes(ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int) (Changes, error)
 	// HandedOut returns the owner's active memories that recall touched at or
 	// after since, latest first, without embeddings.
@@ -102,9 +98,8 @@ type UserTx interface {
 
 	// Insert stores new memories. Their vector state is pending and claimed until
 	// an instant: the caller pushes them right after the commit. If claimed is zero,
-	// they have no claim yet, and the first claim is First. An adapter that writes
-	// vectors in this transaction sets the state to synced at once, and to synced or
-	// absent for what Update changes. KindConflict: an id exists already.
+	// they have no claim yet, and the next claim is the first one. An adapter that writes vectors in this transaction sets
+	// the state to synced at once, and to synced or absent for what Update changes. KindConflict: an id exists already.
 	Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error
 	// Update stores every changeable field of an existing memory. Accesses are
 	// counted by Touch, which does not wait for this transaction: AccessCount
@@ -188,9 +183,9 @@ type Document struct {
 	Asked       string // likewise
 	Content     string
 	DerivedFrom []string // ids of memories in (id) order; nil if it has no sources, and for a message
-	// Superseded memories in the order of both ids; nil: no such memory. For a message: what was derived from it. For a
-	// reflection or summary that was derived from superseded memories: these. For another memory: what it superseded,
-	// directly or not, and was derived from messages.
+	// Superseded memories in the order of both ids; nil: no such memory. A message lists those that were derived from it,
+	// and a reflection or summary those that it was derived from. Another memory lists those that it superseded, directly
+	// or not, and that were derived from messages.
 	Supersedes     []Former
 	Domain         memory.Domain
 	Type           memory.Type

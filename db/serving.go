@@ -22,7 +22,7 @@ type Serving interface {
 	// once.
 	SetTarget(ctx context.Context, target memory.Space, at time.Time) (ServingState, error)
 	// HoldReembedding gives holder the lease for re-embedding until an instant, if no
-	// other holder has it at now. now as until returns the lease.
+	// other holder has it at now. If until is now, the lease is returned.
 	HoldReembedding(ctx context.Context, holder string, now, until time.Time) (held bool, err error)
 	// ChangeOver makes the target serve. Changes from copied on may be missing from
 	// its collection. KindConflict: to is not the target, or the space before the
@@ -35,7 +35,7 @@ type Serving interface {
 	// space, whose id is greater than after ("" for the first), in id order,
 	// without embeddings.
 	Unembedded(ctx context.Context, space memory.Space, after string, limit int) ([]memory.Memory, error)
-	// CountUnembedded counts them.
+	// CountUnembedded counts the memories that Unembedded lists.
 	CountUnembedded(ctx context.Context, space memory.Space) (int, error)
 	// HasWordsOnly reports whether an active memory of any owner has no embedding at all: see Memory.WordsOnly.
 	HasWordsOnly(ctx context.Context) (bool, error)

@@ -7,7 +7,8 @@ import (
 )
 
 // UserJobs stores jobs that name a user. A user who is being erased, or who was erased since the reason for the
-// job was read, gets no job: an erasure deletes the jobs about its user, and would leave one that is stored after it.
+// job was read, gets no job: an erasure deletes the jobs about its user, and would miss a job that is stored
+// afterwards.
 type UserJobs interface {
 	// EnqueueForUser is Jobs.Enqueue if the owner is not being erased and was erased as often as
 	// UserState.Erased said. Otherwise it does nothing.

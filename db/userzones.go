@@ -9,7 +9,7 @@ import (
 // UserZones keeps the time zones of users: one that was chosen, and the offset of the last turn that AcceptTurn has
 // stored with an Offset.
 type UserZones interface {
-	// UserZone returns what is known of a user's zone; only its Owner is set if that is nothing.
+	// UserZone returns what is known of a user's zone; if nothing is known, only its Owner is set.
 	UserZone(ctx context.Context, owner memory.Owner) (memory.UserZone, error)
 	// ExportUserZones pages through the zones that are not empty, in (UserID) order, strictly after one; nil: from
 	// the first.

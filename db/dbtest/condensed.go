@@ -45,8 +45,7 @@ func condensedFacts(t *testing.T, s db.Store) {
 	}
 }
 
-// standIns checks which memories are read with what was derived from them: these, and the other sources of what was
-// derived from these.
+// standIns checks which memories StandIns reads: the given ones, and the other sources of what was derived from them.
 func standIns(t *testing.T, s db.Store) {
 	made := map[string]*memory.Memory{}
 	add := func(name string, of memory.Type, status memory.Status, from ...string) {

@@ -28,8 +28,8 @@ import (
 // in parallel.
 func Run(t *testing.T, open func(t *testing.T) db.Store) { runEach(t, 1, open) }
 
-// RunSample is Run with every third group of tests, and with scripts/test --long all of them: for a variant of a store
-// that Run tests.
+// RunSample runs every third group of the tests of Run, or all groups with scripts/test --long. It is for a variant of
+// a store that Run tests.
 func RunSample(t *testing.T, open func(t *testing.T) db.Store) {
 	every := 3
 	if os.Getenv("HIPPOCAMPUS_TEST_LONG") != "" {
@@ -38,7 +38,7 @@ func RunSample(t *testing.T, open func(t *testing.T) db.Store) {
 	runEach(t, every, open)
 }
 
-// runEach runs one group of so many.
+// runEach runs one of every so many groups.
 func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 	groups := map[string]func(t *testing.T, s db.Store){
 		"accept":                  accept,

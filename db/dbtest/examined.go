@@ -9,7 +9,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// examined checks that a page with a filter examines the memories of the conversation or agent alone that it names.
+// examined checks that a page with a filter examines only the memories of the conversation or agent that the filter
+// names.
 func examined(t *testing.T, s db.Store) {
 	var all []memory.Memory
 	for i := range 40 {

@@ -37,7 +37,7 @@ func logIsAsRead(t *testing.T, s db.Store) {
 	wantSame(t, "first event", second.FirstEvent, int64(3))
 	wantSame(t, "events", conversation(t, s, alice, "c").Events, int64(3))
 
-	// The client's id is looked at first.
+	// The client id is checked first.
 	named := talked(alice, "c", after(3), "four")
 	named.ClientID = "named"
 	accepted(named, db.LogState{FirstTurnID: first.ID, Events: 3})

@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// oldAges compares what OldAges returns of alice's memories. All of them have these ages.
+// oldAges checks what OldAges returns of alice's memories, whose ages are all.
 func oldAges(t *testing.T, s db.Store, all map[string]db.Age) {
 	t.Helper()
 	for name, o := range map[string]db.Old{

@@ -29,8 +29,8 @@ func execute(t *testing.T, s db.Store, statement string) {
 	}
 }
 
-// Turns from before messages were kept are listed once processed, until they are taken in.
-// Turns that are processed now are not among them.
+// Turns that date from before messages were kept are listed when they are processed, until they are taken in. Other
+// processed turns are not listed.
 func pastTurns(t *testing.T, s db.Store) {
 	bob := memory.Owner{AppID: "other", UserID: "bob"}
 	first := newTurn(alice, "")

@@ -9,9 +9,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// supersededSources checks that a document names what the memories that it superseded were derived from, that the
-// document of a message has what was derived from it and is superseded, and that each change of these changes the
-// document too.
+// supersededSources checks that a document names the sources of the memories that it superseded, that the document of a
+// message has the superseded memories that were derived from it, and that a change of any of these changes the
+// document.
 func supersededSources(t *testing.T, s db.Store) {
 	message, first, second, third := newMemory(alice, "message"), newMemory(alice, "first"), newMemory(alice, "second"),
 		newMemory(alice, "third")
@@ -23,7 +23,7 @@ func supersededSources(t *testing.T, s db.Store) {
 		})
 	}))
 	last := changesOf(t, s, 0).Revision
-	// changed compares what has changed to the sources of what each changed memory superseded.
+	// changed compares the changed documents with the sources of the memories that each of them superseded.
 	changed := func(what string, want map[string][]db.Former, gone ...string) {
 		t.Helper()
 		read := changesOf(t, s, last)

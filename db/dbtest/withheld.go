@@ -10,7 +10,7 @@ import (
 )
 
 // withholding checks that what is withheld of a turn is stored with it, and that the next edition of its conversation
-// drops a summary and a title of it.
+// drops a summary and a title that cover it.
 func withholding(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	turn := say(t, s, talked(alice, "c", epoch, "one", "two", "three"))

@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Released is the detail of the event by which a condensed memory is active again, since what stood for it is former:
-// a source of each of these insights or summaries is superseded.
+// Released is the detail of the event that makes a condensed memory active again, since all insights and summaries that
+// stood for it are former: a source of each is superseded.
 type Released struct {
 	*Change
 	Former []string `json:"former"` // their ids
@@ -23,7 +23,7 @@ type condensedAgain struct {
 }
 
 // standsDifferently reports whether a change of status may decide what stands for condensed memories: a source of an
-// insight is superseded or is not any more, an insight is active again, or a memory is condensed.
+// insight becomes superseded or ceases to be, an insight becomes active again, or a memory is condensed.
 func standsDifferently(before, after *memory.Memory) bool {
 	switch {
 	case before.Status == after.Status || after.Type == memory.TypeMessage:
@@ -36,9 +36,10 @@ func standsDifferently(before, after *memory.Memory) bool {
 	return after.Status == memory.Active && after.Type.IsDerived()
 }
 
-// SettleCondensed makes condensed memories active for which only former insights or summaries stand, and condenses
-// those again that it has made active before and nothing has changed since, once one that is not former stands for
-// them. It concerns what the changes so far may decide, and returns what it changed. Flush does it for the rest.
+// SettleCondensed makes a condensed memory active if only former insights or summaries stand for it. It condenses a
+// memory again that it has made active and nothing has changed since, once an insight or summary that is not former
+// stands for it. It considers the memories that the changes so far may affect, and returns those that it changed. Flush
+// considers the rest.
 func (r *Recorder) SettleCondensed(ctx context.Context) (changed []memory.Memory, err error) {
 	if len(r.unsettled) == 0 {
 		return nil, nil
@@ -64,11 +65,11 @@ func (r *Recorder) SettleCondensed(ctx context.Context) (changed []memory.Memory
 			changed = append(changed, m)
 		}
 	}
-	r.unsettled = nil // also of what these changes noted: they supersede nothing
+	r.unsettled = nil // also the ids that these changes noted, since they supersede nothing
 	return changed, nil
 }
 
-// release makes a condensed memory active. An embedding of another model than the one that serves goes: the server
+// release makes a condensed memory active. An embedding by another model than the serving one is removed: the server
 // embeds the memory within an hour, and its words find it until then.
 func (r *Recorder) release(ctx context.Context, s db.StandIn) (m memory.Memory, isChanged bool, err error) {
 	found, err := r.tx.Memories(ctx, []string{s.ID})
@@ -107,7 +108,7 @@ func (r *Recorder) condenseAgain(ctx context.Context, s db.StandIn) (m memory.Me
 	return m, true, err
 }
 
-// isRelease reports whether the latest of the events made a memory active since what stood for it was former.
+// isRelease reports whether the latest of the events made a memory active because what stood for it was former.
 func isRelease(events []memory.Event) bool {
 	if len(events) == 0 || events[len(events)-1].Kind != memory.EventRestored {
 		return false

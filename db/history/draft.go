@@ -14,8 +14,8 @@ type Draft struct {
 }
 
 // Settle stores drafts in their owner's transaction, after it was found out what they mean for the active memories near
-// them, and returns the memory that holds each. It is the draft, perhaps in another wording and superseded already, or
-// a memory that was active before. The caller must flush changes, and after the commit push what they changed, and the
-// drafts that are active.
+// them. For each draft it returns the memory that holds it: the draft, perhaps reworded and already superseded, or a
+// memory that was active before. The caller must flush changes, and after the commit push the memories that they
+// changed and the active drafts.
 type Settle = func(ctx context.Context, tx db.UserTx, changes *Recorder, drafts []Draft) (
 	held []memory.Memory, err error)

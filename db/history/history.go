@@ -108,8 +108,8 @@ func (r *Recorder) Created(m *memory.Memory, detail any) {
 }
 
 // Update stores a changed memory. If the change affects the vector store, Update
-// increments the memory's revision and adds its id to Changed. When a superseded memory is active again, so are the
-// values on timelines that ended with it.
+// increments the memory's revision and adds its id to Changed. When a superseded memory becomes active again, the
+// values on timelines that ended with it become valid again.
 func (r *Recorder) Update(ctx context.Context, before memory.Memory, after *memory.Memory) error {
 	after.UpdatedAt = r.at
 	if after.Content != before.Content || after.Asked != before.Asked || after.Domain != before.Domain ||

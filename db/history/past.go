@@ -122,8 +122,8 @@ func undo(m *memory.Memory, event json.RawMessage) {
 	d.Change.From.assign(m)
 }
 
-// Reverse restores the old values of the fields that an event of this detail
-// changed, if they all still have the values that it gave them.
+// Reverse restores the old values of the fields that an event with this detail changed, if all of them still have the
+// values that the event set.
 func Reverse(m *memory.Memory, event json.RawMessage) bool {
 	var d detail
 	if event == nil || json.Unmarshal(event, &d) != nil {

@@ -19,7 +19,7 @@ type EndedFact struct {
 	After  factEnd `json:"after"`
 }
 
-// factEnd is what of a fact changes when it ends.
+// factEnd holds the fields of a fact that change when it ends.
 type factEnd struct {
 	State      memory.FactState `json:"state"`
 	Reason     string           `json:"reason"`
@@ -39,9 +39,9 @@ func endOf(f memory.Fact) factEnd {
 	}
 }
 
-// EndFacts ends the values on timelines that a memory states, if isOver says so of one, at an instant: when what
-// contradicts the memory was said. A value that begins later leaves its timeline. The caller must note the result in an
-// event of the memory, as "ended_facts".
+// EndFacts ends the values on timelines that a memory states and for which isOver returns true. They end at the instant
+// at which the contradicting memory was said. A value that begins later is removed from its timeline. The caller must
+// note the result in an event of the memory, as "ended_facts".
 func EndFacts(
 	ctx context.Context, tx db.UserTx, memoryID string, at time.Time, reason string, isOver func(f memory.Fact) bool,
 ) (ended []EndedFact, err error) {

@@ -24,7 +24,7 @@ type heart struct {
 	stop      func()
 }
 
-// start notes it at once, and then until stop is called.
+// start notes that the process works, at once and then at intervals until stop is called.
 func (h *heart) start(ctx context.Context) {
 	h.beat(ctx)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -29,7 +29,7 @@ func (p *pulse) Beat(ctx context.Context, process string, silence time.Duration)
 }
 
 // The job of a process that died is begun again within seconds, in spite of its timeout of an hour,
-// and that of a process that lives goes on.
+// and the job of a living process goes on.
 func TestRunner_BeginsTheJobsOfDeadProcessesAgain(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range databases {

@@ -3,9 +3,9 @@
 //	job row (db, same transaction as its cause) -> River -> handler -> result
 //	cron expression -> Scheduler -> one job row per tick for all replicas
 //
-// Every process notes at intervals that it lives; the jobs of one that died are begun
-// again. A handler must be idempotent, since a job may run more than once. A failing
-// job is tried three times and then stays visible with its error.
+// Every process notes at intervals that it lives; the jobs of a process that died are begun again. A handler must be
+// idempotent, since a job may run more than once. A failing job is tried three times and then stays visible with its
+// error.
 package jobs
 
 import (

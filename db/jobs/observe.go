@@ -15,7 +15,7 @@ import (
 )
 
 // observer makes a span of each attempt at a job, with a link to the span that enqueued it, and logs failed attempts
-// under it.
+// within it.
 type observer struct {
 	river.MiddlewareDefaults
 	log *slog.Logger

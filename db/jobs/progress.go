@@ -21,7 +21,8 @@ func OnProgress(ctx context.Context, f func(progress any)) context.Context {
 }
 
 // NoteProgress records how far the running job of a context has come, as the job's result until it ends. It writes at
-// most once a second, and nothing outside a job and OnProgress. A failure to write is logged: the job goes on.
+// most once a second, and nothing outside a job or a context of OnProgress. A failure to write is logged: the job goes
+// on.
 func NoteProgress(ctx context.Context, progress any) {
 	if note, ok := ctx.Value(progressKey{}).(func(ctx context.Context, progress any)); ok {
 		note(ctx, progress)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The progress is the result while the job runs, and its own result replaces it.
+// The progress is the result of a job while the job runs. The job's own result then replaces it.
 func TestNoteProgress_ShowsUntilTheJobEnds(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range databases {

@@ -13,9 +13,9 @@ import (
 
 // Statements of Changes.
 const (
-	// The planner does not see the revision, and of a range that it does not know it assumes one row of 200. If it
-	// saw that few documents have changed, it would plan each execution for them, which costs several times what
-	// reading them costs. Without the upper bound it would assume a third, and keep a plan for many.
+	// The planner does not see the revision, and assumes that a range of unknown bounds holds one row in 200. If it saw
+	// that few documents have changed, it would plan each execution, which costs several times what reading them costs.
+	// Without the upper bound it would assume a third of the rows, and keep a plan for many rows.
 	changedDocuments = `SELECT ` + documentColumns + `, status = 'active', change FROM agent_memories m
 		WHERE app_id = $1 AND user_id = $2 AND change > 0
 		AND change > (SELECT $3::bigint) AND change < 9223372036854775807

@@ -39,7 +39,7 @@ func TestChanges_KeepsItsPlanForUsersOfManyMemories(t *testing.T) {
 	_, err = filled.pool.Exec(t.Context(), `ALTER TABLE agent_memories SET (autovacuum_enabled = false)`)
 	must(err)
 
-	s := open() // a connection compares with its first estimates
+	s := open() // its first estimates decide how this connection plans
 	owner := memory.Owner{AppID: "app", UserID: "b"}
 	all, err := s.Changes(t.Context(), owner, 0, time.Now(), 1)
 	must(err)

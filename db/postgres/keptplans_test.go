@@ -44,8 +44,8 @@ func TestPlans_AreKept(t *testing.T) {
 	var again map[string]string
 	for range 3 {
 		// The cluster's other databases change their catalogs also. A session that falls far behind such changes discards
-		// all plans (SharedInvalidMessages in Postgres), and may estimate the tables differently by then. A statement
-		// that is planned for its values is so in every session.
+		// all plans (SharedInvalidMessages in Postgres), and may estimate the tables differently by then. A statement that
+		// needs a plan for its values needs it in every session.
 		_, err = filled.pool.Exec(t.Context(), `VACUUM ANALYZE`)
 		must(err)
 		found := plannedAgain(t, open(), memory.Owner{AppID: "app7", UserID: "user7"})
@@ -62,7 +62,7 @@ func TestPlans_AreKept(t *testing.T) {
 	}
 }
 
-// plannedAgain runs requests on a new connection, which compares with its first estimates. It returns the statements
+// plannedAgain runs requests on a new connection, whose first estimates decide how it plans. It returns the statements
 // that Postgres went on planning.
 func plannedAgain(t *testing.T, s *Store, owner memory.Owner) map[string]string {
 	t.Helper()

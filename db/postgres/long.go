@@ -40,7 +40,7 @@ func (l long) Query(ctx context.Context, sql string, args []any, row func(sqlsto
 
 var errSilent = errors.New("no other connection to Postgres gets an answer either")
 
-// whileAnswering returns a context that ends when Postgres answers no more. The caller must call end.
+// whileAnswering returns a context that ends when Postgres stops answering. The caller must call end.
 func (s *Store) whileAnswering(ctx context.Context) (watched context.Context, end func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
@@ -66,8 +66,8 @@ func (s *Store) whileAnswering(ctx context.Context) (watched context.Context, en
 	}
 }
 
-// answers reports whether Postgres answers a new connection, be it with a refusal such as that of too many clients.
-// The pool is not asked: its connections may all be in use.
+// answers reports whether Postgres answers a new connection, even if the answer is a refusal, such as for too many
+// clients. The pool is not asked: its connections may all be in use.
 func (s *Store) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*s.timeout)
 	defer cancel()

@@ -25,7 +25,7 @@ const (
 	memoryColumns  = bareColumns + itsEmbedding + `, ` + besideColumns
 	withoutVectors = bareColumns + noVectors
 	noVectors      = `NULL::bytea, '', NULL::bytea`
-	// The owner is the statement's first two parameters.
+	// The first two parameters of the statement must be the owner.
 	itsEmbedding  = `(SELECT embeddings.embedding FROM embeddings WHERE memory_id = id AND app_id = $1 AND user_id = $2)`
 	besideColumns = `coalesce((SELECT model FROM reembeddings WHERE memory_id = id), ''),
 		(SELECT reembeddings.embedding FROM reembeddings WHERE memory_id = id)`

@@ -171,7 +171,7 @@ func TestStore_ReconnectsAfterTheServerEndsConnections(t *testing.T) {
 	}
 }
 
-// A table of before the first migration is not the program's own.
+// A table that is there before the first migration is not the program's own.
 func TestMigrate_RefusesTablesOfUnsupportedVersions(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

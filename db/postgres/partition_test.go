@@ -152,7 +152,7 @@ func (u *client) check(t *testing.T) {
 	}
 }
 
-// clients are those of some users with memories and turns.
+// clients returns clients of some users with memories and turns.
 func clients(t *testing.T, s *Store, n, writes int) []*client {
 	t.Helper()
 	all := make([]*client, n)
@@ -204,7 +204,7 @@ func TestPartition_GoesOnUnderReadersAndWriters(t *testing.T) {
 	})
 	after := recalls.Load()
 	for deadline := time.Now().Add(time.Minute); recalls.Load() < after+5 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond) // sessions of before the conversion go on
+		time.Sleep(time.Millisecond) // sessions that began before the conversion go on
 	}
 	stop()
 	must(t, err)
@@ -223,7 +223,7 @@ func TestPartition_GoesOnUnderReadersAndWriters(t *testing.T) {
 	for _, u := range all {
 		u.check(t)
 	}
-	for _, u := range all { // a session that keeps its plans
+	for _, u := range all { // a new session keeps its plans
 		u.store = migrated(t, url)
 		u.check(t)
 		must(t, u.recall(t.Context()))
@@ -231,7 +231,7 @@ func TestPartition_GoesOnUnderReadersAndWriters(t *testing.T) {
 	}
 }
 
-// A conversion ends early in each of its steps, and goes on with the next run.
+// A conversion that ends early, in whichever of its steps, goes on with the next run.
 func TestPartition_GoesOnAfterACrash(t *testing.T) {
 	t.Parallel()
 	s := migrated(t, postgrestest.URL(t))

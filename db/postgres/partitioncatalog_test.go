@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The tables of the schema are partitioned, and then altered by the migrations since.
+// The tables of the schema are partitioned, and then altered by the later migrations.
 func TestMigrate_AltersPartitionedTables(t *testing.T) {
 	t.Parallel()
 	earlier := upToSchema(t)

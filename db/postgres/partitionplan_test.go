@@ -31,8 +31,8 @@ var queues = []string{
 	`WITH mine AS (SELECT id, app_id, user_id FROM turns`,             // RenewTurns, EndTurns
 }
 
-// It explains the kept plans of recalls, writes and turns while they run on tables with
-// partitions. The plan for any values lists every partition, and most are never read.
+// The test explains the kept plans of recalls, writes and turns while they run on tables with partitions. The plan for
+// any values lists every partition, and most are never read.
 func TestPlans_PrunePartitions(t *testing.T) {
 	t.Parallel()
 	must := func(err error) {

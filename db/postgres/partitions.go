@@ -9,9 +9,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// genericPlans makes the sessions of a database with partitions keep their plans. A plan
-// for the values of each execution leaves the other partitions out while it is made, which
-// takes two to three times as long as a recall; a kept plan leaves them out while it runs.
+// genericPlans makes the sessions of a database with partitions keep their plans. A plan for the values of each
+// execution excludes the other partitions during planning, which takes two to three times as long as a recall. A kept
+// plan excludes them at run time.
 const genericPlans = `SELECT set_config('plan_cache_mode', 'force_generic_plan', false) WHERE ` + partition.IsDone
 
 // Partition converts the largest tables to partitioned ones while servers use them, or
@@ -23,7 +23,7 @@ func (s *Store) Partition(ctx context.Context, o partition.Options) error {
 		if err != nil {
 			return err
 		}
-		if !under { // one under way may be of an earlier version
+		if !under { // a conversion under way may be of an earlier version
 			if err := s.Ping(ctx); err != nil {
 				return err
 			}

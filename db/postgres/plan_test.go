@@ -89,7 +89,7 @@ var (
 	seqScan  = regexp.MustCompile(`Seq Scan on ` + bigTables + `\b`)
 )
 
-// It runs every query against some thousand rows and explains its plan.
+// The test runs every query against some thousand rows and explains its plan.
 func TestPlans_UseIndexes(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

@@ -121,8 +121,7 @@ func (s *Store) Recalled(ctx context.Context, owner memory.Owner, whole, rest []
 }
 
 // embeddingsBy selects the embeddings of an owner's memories by a model.
-// It checks once whether there are reembeddings, which only a change of the model
-// makes, rather than for each memory.
+// It checks once, rather than for each memory, whether there are reembeddings: only a change of the model makes them.
 const embeddingsBy = `
 	SELECT e.memory_id, coalesce(r.embedding, e.embedding)
 	FROM embeddings e LEFT JOIN reembeddings r ON (SELECT EXISTS (SELECT FROM reembeddings)) AND r.memory_id = e.memory_id

@@ -15,9 +15,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Statements that store a turn. One with a conversation extends the conversation,
-// whose row is locked first, so that events are numbered in the order of their
-// commits. If the turn exists already, both are undone.
+// Statements that store a turn. A turn with a conversation extends the conversation, whose row is locked first, so that
+// events are numbered in the order of their commits. If the turn exists already, both are undone.
 const (
 	insertIntoTurns = `stored AS (
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
@@ -46,7 +45,8 @@ const (
 	insertedTurn = `
 		RETURNING id, app_id, user_id, agent_id, conversation_id, accepted_at, first_event
 	)`
-	// The end of each of them: in a user's transaction, which notes the active day at its commit, and else.
+	// The end of each of these statements: in a user's transaction, which notes the active day at its commit, and
+	// elsewhere.
 	selectStored  = ` SELECT first_event FROM stored`
 	selectAndNote = `, noted AS (
 		INSERT INTO active_days (app_id, user_id, agent_id, day)
@@ -70,7 +70,7 @@ const (
 		SELECT app_id, user_id, conversation_id, unnest($%d::text[]), id FROM stored ON CONFLICT DO NOTHING
 	)`
 
-	// Whatever the state of the conversation's log; if there is no conversation; and if its log is in a state.
+	// For any state of the conversation's log; if there is no conversation; and if its log is in a given state.
 	insertTurnAnyhow  = insertConversation + `DO UPDATE SET` + growth + insertGrown
 	insertFirstTurn   = insertConversation + `DO NOTHING` + insertGrown
 	insertFurtherTurn = `

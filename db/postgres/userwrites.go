@@ -158,8 +158,8 @@ func embeddingRow(m *memory.Memory) []any {
 	return []any{m.ID, m.AppID, m.UserID, m.Status == memory.Active, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding)}
 }
 
-// Up to few memories are inserted one by one in one round trip. COPY asks for the
-// columns' types each time and needs two round trips for each table.
+// few is the most memories that are inserted one by one, in one round trip. COPY asks for the columns' types each time
+// and needs two round trips for each table.
 const few = 8
 
 func (u *userTx) insert(

@@ -59,7 +59,7 @@ func (w *vectorWrites) takes(m memory.Memory) bool {
 	return w.to != nil && w.ready && w.space != memory.Space{} && (!m.HasVector() || w.to.Takes(w.space, m))
 }
 
-// note has end write m, which the space takes. The last m with an id counts.
+// note makes end write m, which the space takes. Of several with one id, the last one is written.
 func (w *vectorWrites) note(m memory.Memory) {
 	if w.last == nil {
 		w.last = map[string]memory.Memory{}

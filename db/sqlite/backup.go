@@ -41,7 +41,7 @@ func (s *Store) Backup(ctx context.Context, file string) (err error) {
 	if _, err := connection.ExecContext(ctx, `VACUUM INTO ?`, part); err != nil {
 		return fault(err, "write the backup")
 	}
-	if err := syncFile(part); err != nil { // SQLite does not
+	if err := syncFile(part); err != nil { // SQLite does not sync it
 		return fmt.Errorf("write the backup to the disk: %w", err)
 	}
 	return os.Rename(part, file)

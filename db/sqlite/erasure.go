@@ -10,8 +10,8 @@ import (
 )
 
 // EndErasure is the shared EndErasure, after which the files have no trace of the user:
-// deleted contents are overwritten (secure_delete), so are copies of them, and the
-// write-ahead log, which has earlier pages, is emptied before and after.
+// deleted contents (secure_delete) and copies of them are overwritten, and the write-ahead log, which has earlier
+// pages, is emptied before and after.
 func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (db.Erasure, error) {
 	err := s.cleaner.Clean(ctx)
 	if errors.Is(err, sqlitefile.ErrTooLarge) {
@@ -30,7 +30,7 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 	if err == nil {
 		err = s.truncateLog(ctx)
 	}
-	if err != nil { // the erasure has ended: the next one, or the next checkpoint, does it
+	if err != nil { // the erasure has ended; the next erasure or checkpoint cleans the files
 		s.log.WarnContext(ctx, "the database file or its write-ahead log may still name a user who was erased", "error", err)
 	}
 	return done, nil

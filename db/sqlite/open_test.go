@@ -175,7 +175,7 @@ func raw(t *testing.T, path string) *sql.Conn {
 	return conn
 }
 
-// A table of before the first migration is not the program's own.
+// A table that is there before the first migration is not the program's own.
 func TestMigrate_RefusesTablesOfUnsupportedVersions(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")

@@ -101,7 +101,7 @@ func openRecorded(t *testing.T) (*Store, *recorder) {
 	return s, record
 }
 
-// It runs every query and explains its plan.
+// The test runs every query and explains its plan.
 func TestPlans_UseIndexes(t *testing.T) {
 	t.Parallel()
 	s, record := openRecorded(t)
@@ -199,7 +199,7 @@ func TestCounts_ReadTheIndexAlone(t *testing.T) {
 	}
 }
 
-// An app's memories are counted without reading them, but for those whose vectors wait and those of words alone.
+// An app's memories are counted without reading them, except for those whose vectors wait and those of words only.
 func TestStats_ReadsIndexesAlone(t *testing.T) {
 	t.Parallel()
 	s, record := openRecorded(t)

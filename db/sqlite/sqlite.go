@@ -58,7 +58,7 @@ type Store struct {
 	log    *slog.Logger
 
 	cleaner *sqlitefile.Cleaner
-	copies  *semaphore.Weighted // of this process, which alone copies while it serves
+	copies  *semaphore.Weighted // of this process: no other process copies while it serves
 }
 
 const (
@@ -185,9 +185,8 @@ func (s *Store) noting(err error) error {
 }
 
 // writeAsync is write without waiting for the disk, for changes that may be lost
-// or that are then made again. A power cut can undo them, but nothing that write
-// has committed; the death of the process cannot. The next commit of write makes
-// them durable.
+// or that are then made again. A power cut can undo them, but no change that write has committed. The death of the
+// process undoes neither. The next commit of write makes them durable.
 func (s *Store) writeAsync(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err := s.queue.acquire(ctx); err != nil {
 		return err

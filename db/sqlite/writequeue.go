@@ -45,7 +45,7 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) (sql.Re
 
 // busyTimeout is how long to wait in all for the writes of other processes.
 // SQLite gives up after busyMillis and does not queue processes: on a slow disk,
-// one that writes all the time keeps others out for longer.
+// a process that writes all the time keeps others out for longer.
 const busyTimeout = 30 * time.Second
 
 // retryBusy retries f while SQLite reports SQLITE_BUSY, for at most busyTimeout

@@ -26,7 +26,8 @@ type activeDay struct {
 	day     int
 }
 
-// NoteActivity keeps a day for the commit: a transaction that has noted a day makes others wait that note the same.
+// NoteActivity keeps a day for the commit: a transaction that has noted a day makes other transactions wait that note
+// the same day.
 func (u *UserTx) NoteActivity(_ context.Context, agentID string, at time.Time) error {
 	day := activeDay{agentID, db.DayOf(at)}
 	if !slices.Contains(u.active, day) {

@@ -23,7 +23,7 @@ const (
 	SQLite
 )
 
-// How the text of a query is made from the one in this package.
+// How the text of a query for a database is made from the text in this package.
 var (
 	alternatives = regexp.MustCompile(`\{([^{}|]*)\|([^{}]*)\}`) // {of Postgres|of SQLite}
 	anyOfList    = regexp.MustCompile(`= ANY\((\$\d+)(::\w+\[\])?\)`)

@@ -14,8 +14,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What a job is about, as expressions of SQLite, whose indexes of River's jobs
-// are on them. River keeps payloads there as blobs of JSON text.
+// What a job is about, as expressions of SQLite. SQLite's indexes of River's jobs are on these expressions. On SQLite,
+// River keeps payloads as blobs of JSON text.
 const (
 	JobApp  = `json_extract(CAST(args AS TEXT), '$.app_id')`
 	JobUser = `json_extract(CAST(args AS TEXT), '$.user_id')`
@@ -178,17 +178,16 @@ func (x *eraser) ids(query string, args ...any) (ids []string) {
 	return ids
 }
 
-// jobs deletes jobs and returns how many. River still needs the rows of those
-// that may be being worked: they stay, emptied, and their workers find nothing
-// that they are about.
+// jobs deletes jobs and returns how many. River still needs the rows of jobs that may be running: these rows stay
+// without a payload, and their workers find nothing to work on.
 func (x *eraser) jobs(which string, args ...any) int {
 	deleted := x.run(`DELETE FROM river_job WHERE (attempted_at IS NULL OR finalized_at IS NOT NULL) AND `+which, args...)
 	return deleted + x.run(`UPDATE river_job SET args = {jsonb_build_object()|CAST(json_object() AS BLOB)},
 		errors = NULL, unique_key = NULL, unique_states = NULL WHERE `+which, args...)
 }
 
-// turns deletes turns with their candidates and jobs. Whatever enqueues a job
-// about a turn changes the turn's row, so that no job is enqueued after.
+// turns deletes turns with their candidates and jobs. Every transaction that enqueues a job about a turn changes the
+// turn's row, so that no job is enqueued afterwards.
 func (x *eraser) turns(limit int) {
 	ids := x.ids(`SELECT id FROM turns WHERE app_id = $1 AND user_id = $2 ORDER BY accepted_at, id LIMIT $3 {FOR UPDATE|}`,
 		x.owner.AppID, x.owner.UserID, limit)

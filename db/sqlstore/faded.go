@@ -11,7 +11,8 @@ import (
 const fadedOf = ` FROM agent_memories{| INDEXED BY agent_memories_faded}
 	WHERE app_id = $1 AND user_id = $2 AND faded AND {|+}status = 'forgotten'`
 
-// maxParts is how many parts of words a statement looks for. With more, which only long queries have, it reads all.
+// maxParts is the most parts of words that a statement looks for. For more parts, which only long queries have, it
+// reads all memories.
 const maxParts = 24
 
 func (s *Store) FadedWords(ctx context.Context, owner memory.Owner, parts []string, limit int) (

@@ -18,7 +18,8 @@ import (
 // inserts the job.
 const JobAttempts = 3
 
-// JobMiddleware is that of clients that insert jobs. A job that is enqueued within a span keeps its name.
+// JobMiddleware returns the middleware of clients that insert jobs. A job that is enqueued within a span keeps the id
+// of the span.
 func JobMiddleware() []rivertype.Middleware {
 	return []rivertype.Middleware{river.JobInsertMiddlewareFunc(func(
 		ctx context.Context, jobs []*rivertype.JobInsertParams,

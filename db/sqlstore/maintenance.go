@@ -139,7 +139,7 @@ func (u *UserTx) SetState(ctx context.Context, s db.UserState) error {
 }
 
 // Purge deletes those of the ids that are forgotten and gone from the vector
-// store. Their relations go with them, by foreign keys or a trigger.
+// store. Their relations are deleted with them, by foreign keys or a trigger.
 func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 	u.Changed = true
 	purged, err := collect(ctx, u.conn, only[string], `SELECT id FROM agent_memories
@@ -152,7 +152,7 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 				WHERE id = ANY($2::uuid[]) AND {|+}app_id = $3 AND {|+}user_id = $4)) WHERE owner_hash = $1`,
 			rowcodec.OwnerHash(u.Owner), purged, u.Owner.AppID, u.Owner.UserID)
 	}
-	if err == nil { // an index from before holds words of the purged memories
+	if err == nil { // an index that was stored before holds words of the purged memories
 		_, err = u.exec(ctx, `DELETE FROM indexes WHERE app_id = $1 AND user_id = $2
 			AND revision < (SELECT complete_after FROM revisions WHERE owner_hash = $3)`,
 			u.Owner.AppID, u.Owner.UserID, rowcodec.OwnerHash(u.Owner))

@@ -13,7 +13,7 @@ import (
 // Postgres by an index on what metadata contains, SQLite by one on whether there
 // is metadata. Both compare parts of the content.
 
-// addRequirement adds the condition that all memories meet which a filter chooses.
+// addRequirement adds a condition that every memory meets that a filter chooses.
 func (c *Conditions) addRequirement(where *filter.Filter, d Dialect) {
 	required := where.Requirement()
 	if required.Metadata {
@@ -44,7 +44,7 @@ func (c *Conditions) addRequirement(where *filter.Filter, d Dialect) {
 
 var likeSpecial = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// indexOf names the index that SQLite reads the filtered memories of a user by.
+// indexOf names the index by which SQLite reads the filtered memories of a user.
 func indexOf(where *filter.Filter) string {
 	if where.Requirement().Metadata {
 		return `{| INDEXED BY agent_memories_metadata}`

@@ -230,7 +230,7 @@ func (c *Conditions) addChangeable(f db.MemoryFilter, d Dialect) {
 	case len(f.Statuses) > 0:
 		now.Add(`{|+}status = ANY(?)`, f.Statuses)
 	}
-	// An index has the tags' first condition as its own.
+	// The first condition on tags is that of an index.
 	if len(f.Tags) > 0 {
 		wanted := now.Arg(f.Tags)
 		now.Add(`{cardinality(tags) > 0 AND tags @> ` + wanted + `|tags <> '[]' AND NOT EXISTS (

@@ -72,7 +72,7 @@ func (u *UserTx) AddRelations(ctx context.Context, relations []memory.Relation) 
 	return u.fault(err, "store the relations")
 }
 
-// changeSources notes that the sources of memories change, and what was derived from messages: both are parts of
+// changeSources notes a change of the sources of memories, and of the memories derived from messages: both are parts of
 // documents.
 func (u *UserTx) changeSources(ctx context.Context, relations ...memory.Relation) error {
 	var ids, sources []string
@@ -96,7 +96,8 @@ func (u *UserTx) changeSources(ctx context.Context, relations ...memory.Relation
 	return err
 }
 
-// BeforeUpdate notes the change of a memory for those whose documents depend on it as it is: it may be superseded.
+// BeforeUpdate notes the change of a memory for the memories whose documents depend on its present state: it may be
+// superseded.
 func (u *UserTx) BeforeUpdate(ctx context.Context, m memory.Memory) error {
 	if m.Status == memory.Superseded {
 		return nil
@@ -104,7 +105,7 @@ func (u *UserTx) BeforeUpdate(ctx context.Context, m memory.Memory) error {
 	return u.changeDependents(ctx, m.ID)
 }
 
-// AfterUpdate notes the change of a memory for those whose documents depend on it as it has become.
+// AfterUpdate notes the change of a memory for the memories whose documents depend on its new state.
 func (u *UserTx) AfterUpdate(ctx context.Context, m memory.Memory) error {
 	if m.Status != memory.Superseded {
 		return nil
@@ -113,8 +114,8 @@ func (u *UserTx) AfterUpdate(ctx context.Context, m memory.Memory) error {
 }
 
 // changeDependents notes a change for the memories that were derived from a memory, and for those that superseded it or
-// one of these, directly or not: their documents name it or what it was derived from. If it is superseded, it is a part
-// of the documents of the messages that it was derived from.
+// one of these, directly or not: their documents name the memory or its sources. A superseded memory is also a part of
+// the documents of the messages that it was derived from.
 func (u *UserTx) changeDependents(ctx context.Context, id string) error {
 	_, err := u.exec(ctx, `
 		WITH RECURSIVE dependents(id) AS (

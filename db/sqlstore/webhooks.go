@@ -92,8 +92,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, appID, id string) error {
 	return s.require(n > 0, err, "delete the webhook", NotFound("webhook", id))
 }
 
-// lagging is a webhook with announcements to enqueue, as far as its jobs need
-// it, and its place.
+// lagging is a webhook with announcements to enqueue: the fields that its jobs need, and its place.
 type lagging struct {
 	memory.Webhook
 	after memory.Place

@@ -44,7 +44,7 @@ type Service struct {
 type known struct {
 	zone   *time.Location
 	offset string    // of the user's last turn
-	until  time.Time // from when it is read again
+	until  time.Time // when it must be read again
 }
 
 const (

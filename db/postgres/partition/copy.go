@@ -40,9 +40,9 @@ func (c *conversion) capture(ctx context.Context, t table) error {
 
 // copy copies the rows of a table that the triggers have not brought to the twin.
 //
-// Whoever writes a row of the twin holds the lock of the same row of the table: the copy
-// locks the rows of a batch, and a trigger runs after the change of its row. So the two
-// never wait for each other in the twin, and no row that is being deleted is copied.
+// Every writer of a row of the twin holds the lock of the same row of the table: the copy locks the rows of a batch,
+// and a trigger runs after the change of its row. So the two never wait for each other in the twin, and no row that is
+// being deleted is copied.
 func (c *conversion) copy(ctx context.Context, t table) error {
 	var p Progress
 	err := c.conn.QueryRow(ctx, `SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = $1::regclass`, t.name).

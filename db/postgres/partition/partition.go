@@ -4,7 +4,7 @@
 //	survey  -> can this version convert the tables? how many rows?
 //	prepare -> an empty partitioned twin of each table, with its indexes
 //	capture -> triggers repeat each later change of a table in its twin
-//	copy    -> the rows of before, in the order of their ids, a batch at a time
+//	copy    -> the earlier rows, in the order of their ids, a batch at a time
 //	swap    -> one short lock: the twins take the names of the tables
 //
 // Readers and writers go on during all of it. A conversion that ended early goes on where

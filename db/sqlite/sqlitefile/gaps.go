@@ -13,8 +13,8 @@ import (
 type Write func(ctx context.Context, f func(tx *sql.Tx) error) error
 
 // Cleaner overwrites the unused parts of the pages of tables and indexes. When SQLite
-// divides or merges pages, it leaves copies there of the rows that it has moved;
-// secure_delete overwrites only rows in their place.
+// divides or merges pages, it leaves copies of the moved rows there. secure_delete overwrites deleted rows only where
+// they are stored.
 type Cleaner struct {
 	reader *sql.DB
 	write  Write
@@ -139,8 +139,8 @@ func isZero(part []byte) bool {
 type gap struct{ from, to int }
 
 // gaps returns the unused parts of a page of a table or an index: between the pointers to
-// its rows and the rows, and in free blocks. A page of another kind has none, which its
-// first byte shows, as it is part of a page number. https://www.sqlite.org/fileformat.html#b_tree_pages
+// its rows and the rows, and in free blocks. A page of another kind has no such parts: its first byte is part of a page
+// number, and so shows the kind. https://www.sqlite.org/fileformat.html#b_tree_pages
 func gaps(number int, page []byte) []gap {
 	header := 0
 	if number == 1 {

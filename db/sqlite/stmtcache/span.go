@@ -12,7 +12,8 @@ import (
 	"hippocampus/internal/tracing"
 )
 
-// startSpan starts the span of a statement within the span of ctx. Its text has no values: they are parameters.
+// startSpan starts the span of a statement within the span of ctx. The text of the statement has no values, since they
+// are parameters.
 func startSpan(ctx context.Context, query string) trace.Span {
 	_, s := tracing.Start(ctx, verb(query))
 	if s.IsRecording() {
