@@ -65,8 +65,8 @@ var errPanicked = memory.Errorf(memory.KindInternal, "the vector store panicked"
 
 // record reports the outcome of a call to the breaker. A call that found the
 // store unavailable, or that exceeded its deadline, is a failure. A call that its
-// caller canceled, or that was refused, counts neither as a success nor as a
-// failure, except for a trial: that fails, so that another one follows.
+// caller canceled, or that was refused, counts neither as a success nor as a failure. If it is a trial, it counts as a
+// failure, so that another trial follows.
 func (s *Store) record(ctx context.Context, err error) {
 	canceled := errors.Is(ctx.Err(), context.Canceled)
 	switch {

@@ -143,7 +143,7 @@ func TestOpen_SeparatesSpaces(t *testing.T) {
 	}
 }
 
-// The alias's name may be that of a foreign collection, or point to one.
+// The alias may have the name of a foreign collection, or point to one.
 func TestOpen_RefusesForeignCollections(t *testing.T) {
 	t.Parallel()
 	c := sdk(t)

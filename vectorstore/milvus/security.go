@@ -62,8 +62,7 @@ func transport(config *tls.Config) credentials.TransportCredentials {
 	return credentials.NewTLS(config)
 }
 
-// explain adds what to do to the error of a refused or failed connection. The reason
-// is empty if the error is another one.
+// explain adds a remedy to the error of a refused or failed connection. The reason is empty for any other error.
 func (s *Store) explain(ctx context.Context, err error) (memory.Reason, error) {
 	switch status.Code(err) {
 	case codes.Unauthenticated:
@@ -119,8 +118,8 @@ func tlsRemedy(fault string) string {
 	return ""
 }
 
-// tlsFault returns what to do about TLS after a call has failed with fault. If the
-// connection was made and then closed, which does not show why, it tries a handshake.
+// tlsFault returns what to do about TLS after a call has failed with fault. If the connection was made and then closed,
+// the fault does not show why, and tlsFault tries a handshake.
 func (s *Store) tlsFault(ctx context.Context, fault string) (remedy string) {
 	if remedy = tlsRemedy(fault); remedy != "" || strings.Contains(fault, "while dialing") {
 		return remedy

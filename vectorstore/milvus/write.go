@@ -115,8 +115,8 @@ func messages(records []vectorstore.Record) iter.Seq[[]vectorstore.Record] {
 }
 
 // callLoaded is call for a write. If the collection was replaced or released, it loads the present one and repeats the
-// write once. A collection that was dropped stays missing (ErrGone): all records must be due before it exists again, or
-// a search would take the few that are written next for all.
+// write once. A collection that was dropped stays missing (ErrGone): all records must be due before it exists again,
+// otherwise a search would take the few records that are written next for all records.
 func (s *Store) callLoaded(ctx context.Context, action string, f func(ctx context.Context) error) error {
 	err := s.call(ctx, s.options.Timeout, action, f)
 	if !isGone(err) {

@@ -12,8 +12,8 @@ import (
 
 // call runs f, which is one transaction described by action, with a timeout. It
 // repeats f, up to maxTries times in all, if Postgres aborted it to resolve a
-// deadlock or if a rebuild replaced its table, also by one of the other kind, which
-// a prepared statement does not fit.
+// deadlock or if a rebuild replaced its table. The new table may be of the other kind, which a prepared statement does
+// not fit.
 func (w *writer) call(ctx context.Context, action string, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()

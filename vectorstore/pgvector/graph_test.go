@@ -20,7 +20,7 @@ import (
 type crowd struct {
 	*Store
 	large   memory.Owner
-	small   memory.Owner // one of them
+	small   memory.Owner // one of the small users
 	records []vectorstore.Record
 }
 
@@ -200,7 +200,7 @@ func (c *crowd) testFew(t *testing.T) {
 }
 
 // If the index finds too few records that pass, because the extension is too old
-// for iterative searches or because they take too long, all are compared.
+// for iterative searches or because they take too long, all records are compared.
 func (c *crowd) testTooFew(t *testing.T) {
 	c.graph.iterative = false
 	// Without the index of users, the planner uses the HNSW index.

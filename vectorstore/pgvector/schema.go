@@ -76,8 +76,7 @@ func (s *Store) inLockedTx(ctx context.Context, key string, f func(ctx context.C
 
 // findExtension finds the schema and the version of the extension. If it does
 // not exist, findExtension creates it in the schema public, which outlives the
-// schema of one installation. If that fails, the store works without it, if the
-// options allow that.
+// schema of one installation. If that fails and the options allow it, the store works without the extension.
 func (s *Store) findExtension(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()

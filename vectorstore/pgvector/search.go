@@ -18,9 +18,9 @@ const (
 	maxEF = 1000
 )
 
-// Search compares the query with all of a user's records if they are few, if
-// there is no index or no type vector. Otherwise it searches the index, and compares all records
-// only if that finds too few hits, as it may if few records pass the filter.
+// Search compares the query with all of a user's records if they are few, or if there is no index or no type vector.
+// Otherwise it searches the index, and compares all records only if the index finds too few hits, as may happen if few
+// records pass the filter.
 func (s *Store) Search(ctx context.Context, q vectorstore.Query) (hits []vectorstore.Hit, err error) {
 	if err := vectorstore.CheckQuery(s.space, q); err != nil {
 		return nil, err

@@ -93,9 +93,8 @@ type InTransaction struct{}
 // vectors share and a rebuild holds exclusively.
 const transactionsKey = `hashtextextended('hippocampus vectors ' || current_schema(), 0)`
 
-// Ready queues a query whether the transaction may write vectors. It may not
-// during a rebuild, which would miss them. A rebuild that begins later waits for
-// the transaction.
+// Ready queues a query of whether the transaction may write vectors. It may not during a rebuild, since the rebuild
+// would miss them. A rebuild that begins later waits for the transaction.
 func (InTransaction) Ready(batch *pgx.Batch) *pgx.QueuedQuery {
 	return batch.Queue(`SELECT pg_try_advisory_xact_lock_shared(` + transactionsKey + `)`)
 }

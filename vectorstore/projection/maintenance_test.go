@@ -173,7 +173,7 @@ func TestVerify_IgnoresConcurrentChanges(t *testing.T) {
 	}
 }
 
-// Memories that a clock has dated which was ahead are named, although no store differs.
+// Memories with times of a clock that was ahead are named, although the stores do not differ.
 func TestVerify_NamesTimesInTheFuture(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -135,8 +135,8 @@ func (p *Projection) release(ctx context.Context, tasks []db.VectorTask) {
 	p.endClaims(ctx, retries)
 }
 
-// endClaims ends claims and makes their rows due. It has its own timeout, since a
-// failed push may have used up that of the push.
+// endClaims ends claims and makes their rows due. It has its own timeout, since a failed push may have used up the
+// timeout of the push.
 func (p *Projection) endClaims(ctx context.Context, retries []db.VectorRetry) {
 	if len(retries) == 0 {
 		return

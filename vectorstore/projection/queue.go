@@ -114,9 +114,9 @@ func tasksOf(insertions []insertion) (tasks []db.VectorTask) {
 	return tasks
 }
 
-// pushInserted pushes new memories and reports whether all were written. It makes
-// those due whose claims might end during the push. If a claim may have ended
-// already, another pusher may have the row, which is left alone.
+// pushInserted pushes new memories and reports whether all were written. It makes memories due whose claims might end
+// during the push. It leaves a memory alone whose claim may have ended already, since another pusher may have claimed
+// it.
 func (p *Projection) pushInserted(ctx context.Context, taken []insertion) bool {
 	var tasks []db.VectorTask
 	var late []db.VectorRetry

@@ -71,8 +71,8 @@ func TestQueue_BatchesChanges(t *testing.T) {
 	}
 }
 
-// When Run ends it does not wait for an unavailable store. It does not push
-// memories whose claims may end either. The reconciler pushes both later.
+// When Run ends it does not wait for an unavailable store. Nor does it push memories whose claims may end. The
+// reconciler pushes both later.
 func TestQueue_LeavesRestToReconciler(t *testing.T) {
 	t.Parallel()
 	for name, hinder := range map[string]func(r *running) error{

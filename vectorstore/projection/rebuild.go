@@ -70,9 +70,8 @@ func (m *Maintenance) Rebuild(ctx context.Context) (Rebuilt, error) {
 	return done, err
 }
 
-// Fill replaces the collection of a store by a new one with every active memory
-// that has an embedding of the space, which need not serve. Changes since the
-// returned instant may be missing; they are requeued.
+// Fill replaces the collection of a store by a new one with every active memory that has an embedding of the space. The
+// space need not be the serving one. Changes since the returned instant may be missing; they are requeued.
 func (m *Maintenance) Fill(
 	ctx context.Context, store vectorstore.Rebuilder, space memory.Space,
 ) (since time.Time, copied int, err error) {

@@ -21,8 +21,8 @@ type Repaired struct {
 	Deleted  int `json:"deleted"`  // records that had no row
 }
 
-// Repair verifies, pushes or removes every row that was found again, and deletes
-// the records that have no row.
+// Repair verifies the stores, pushes or removes again the memory of each row with a finding, and deletes the records
+// that have no row.
 func (m *Maintenance) Repair(ctx context.Context) (Repaired, error) {
 	if err := m.begin(ctx, "repair"); err != nil {
 		return Repaired{}, err

@@ -225,7 +225,8 @@ func firstAfter(rows []db.Projected, id string) int {
 	return i
 }
 
-// future is how far ahead a row's time is that verify reports: a clock was ahead by more than servers' clocks differ.
+// future is how far ahead a row's time must be for verify to report it: a clock was ahead by more than servers' clocks
+// differ.
 const future = 2 * time.Hour
 
 // compare fills w from the rows and records of its range, both in id order.

@@ -74,7 +74,7 @@ func (r *run) embed(ctx context.Context, pair *Pair, memories []memory.Memory, r
 			if err := r.wait(ctx, wait); err != nil {
 				return err
 			}
-		case len(memories) > 1: // the answer cannot be used; that to a single text may be
+		case len(memories) > 1: // the answer cannot be used; the answer to a single text may be usable
 			for i := range memories {
 				if err := r.embed(ctx, pair, memories[i:i+1], requeue); err != nil {
 					return err

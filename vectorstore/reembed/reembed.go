@@ -146,8 +146,8 @@ func (s *Service) check(ctx context.Context) {
 	}
 }
 
-// retriesWords reports whether memories without an embedding are to be embedded now: the embedder, or its limit, may be
-// another one since it refused them.
+// retriesWords reports whether memories without an embedding are to be embedded now: the embedder, or its limit, may
+// have changed since it refused them.
 func (s *Service) retriesWords(ctx context.Context) (bool, error) {
 	if s.Now().Before(s.retryAt) {
 		return false, nil

@@ -100,7 +100,7 @@ func (s *Switch) remove(space memory.Space) bool {
 	return true
 }
 
-// setSettled sets whether there is no space but the serving one.
+// setSettled sets whether the serving space is the only space.
 func (s *Switch) setSettled(settled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

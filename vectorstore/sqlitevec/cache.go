@@ -14,8 +14,8 @@ import (
 // comparing fewer in the file is almost as fast.
 const minCached = 500
 
-// maxExact is the most records of an owner whose vectors are cached exactly, besides their
-// codes. Among more, reading the nearest from the file costs less than the memory is worth.
+// maxExact is the most records of an owner whose vectors are cached exactly, in addition to their codes. With more
+// records, reading the nearest from the file costs less than the memory is worth.
 const maxExact = 4096
 
 // CacheBytes is how many bytes of vectors a server holds: those of a user with 100,000 memories, the default of
@@ -72,7 +72,7 @@ func (c *cache) get(owner memory.Owner) (e *entry, known bool) {
 }
 
 // fill reads the owner's vectors in the background if the owner has so many records that
-// they should be cached. It reads those of one owner at a time.
+// they should be cached. It reads the vectors of one owner at a time.
 func (c *cache) fill(ctx context.Context, db *sql.DB, owner memory.Owner) error {
 	if c.limit <= 0 {
 		return nil
@@ -164,7 +164,7 @@ func (c *cache) purge() {
 	c.owners.Purge()
 }
 
-// close ends the reads of the background and empties the cache.
+// close ends the background reads and empties the cache.
 func (c *cache) close() {
 	c.mu.Lock()
 	c.cancel()

@@ -90,7 +90,7 @@ type contenders struct {
 	limit int // number of the nearest
 	rows  []contender
 	lows  []float64 // greatest lower bounds: at least limit of them, once there are so many
-	least float64   // that limit rows surely reach
+	least float64   // cosine that at least limit rows reach
 }
 
 type contender struct {

@@ -217,8 +217,8 @@ func (m *matrix) search(q vectorstore.Query) (hits []vectorstore.Hit, among []st
 	return nil, among, len(among) <= len(m.rows)/leastSaved
 }
 
-// leastSaved is how many times as many records the owner has as are compared in the file by
-// their ids. Finding a record by its id takes longer than reading the next one.
+// leastSaved is the least ratio of an owner's records to the records that are compared in the file by their ids.
+// Finding a record by its id takes longer than reading the next one.
 const leastSaved = 4
 
 // nearest returns the limit nearest hits in order.

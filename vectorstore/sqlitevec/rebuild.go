@@ -64,7 +64,7 @@ func (s *Store) DeleteOwner(ctx context.Context, owner memory.Owner) (int, error
 	if err != nil {
 		return n, err
 	}
-	// Also if nothing was deleted: an earlier process may have died between the two.
+	// Also if nothing was deleted: an earlier process may have died between the two steps.
 	if err := s.cleaner.Clean(ctx); err != nil && !errors.Is(err, sqlitefile.ErrTooLarge) {
 		return n, failed(ctx, action, err)
 	}

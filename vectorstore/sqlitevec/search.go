@@ -34,9 +34,9 @@ func (s *Store) Search(ctx context.Context, q vectorstore.Query) ([]vectorstore.
 	return hits, failed(ctx, "counting a user's vectors", s.cache.fill(ctx, s.reader, q.Owner))
 }
 
-// searchFile compares with sqlite-vec, only the records among some ids if there are any. It
-// orders by the Euclidean distance d, which sqlite-vec computes a third faster than the
-// cosine. For unit vectors, cosine = 1 - d*d/2.
+// searchFile compares the query with the owner's records by sqlite-vec; if among has ids, only with these records. It
+// orders by the Euclidean distance d, which sqlite-vec computes a third faster than the cosine. For unit vectors,
+// cosine = 1 - d*d/2.
 func (s *Store) searchFile(ctx context.Context, q vectorstore.Query, among []string) ([]vectorstore.Hit, error) {
 	query, args, err := searchSQL(q, among)
 	if err != nil {

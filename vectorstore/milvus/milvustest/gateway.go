@@ -99,7 +99,7 @@ func authorize(ctx context.Context) error {
 	return nil
 }
 
-// message is one that the gateway does not read.
+// message is a message that the gateway does not read.
 type message struct{ data mem.BufferSlice }
 
 // unread is a codec of messages.
@@ -113,6 +113,5 @@ func (unread) Unmarshal(data mem.BufferSlice, m any) error {
 	return nil
 }
 
-// Name is empty, since Milvus takes a call of another content type than application/grpc
-// for one of its HTTP API.
+// Name is empty, since Milvus takes a call with a content type other than application/grpc for a call of its HTTP API.
 func (unread) Name() string { return "" }
