@@ -8,13 +8,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Activity lists the days on which users were active. A day is noted with the first of these that happens on it:
-// a turn is accepted, a client writes or imports memories, or a recall is counted as an access.
+// Activity lists the days on which users were active. The first of these events on a day notes the day: a turn is
+// accepted, a client writes or imports memories, or a recall is counted as an access.
 type Activity interface {
 	// ActiveDays lists the owner's active days; empty if no day is noted.
 	ActiveDays(ctx context.Context, owner memory.Owner) (ActiveDays, error)
-	// AppActiveDays calls f with each active day of each user of an app, in the order of an ActiveDays of each user,
-	// until f returns an error.
+	// AppActiveDays calls f with each active day of each user of an app, ordered by user, agent and day, until f returns
+	// an error.
 	AppActiveDays(ctx context.Context, appID string, f func(userID, agentID string, day int) error) error
 }
 

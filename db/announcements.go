@@ -28,8 +28,8 @@ type Announcements interface {
 	// purged, and a place up to which every announcement has been committed. No
 	// reader of this database has read beyond the latter.
 	AnnouncedBounds(ctx context.Context) (purged, head memory.Place, err error)
-	// PurgeAnnouncements deletes announcements that were made before an instant,
-	// the oldest limit ones at most, and returns how many.
+	// PurgeAnnouncements deletes at most limit announcements that were made before an instant, oldest first, and returns
+	// their number.
 	PurgeAnnouncements(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
@@ -48,8 +48,7 @@ type AnnouncementTx interface {
 	Announce(ctx context.Context, announcements []memory.Announcement) error
 }
 
-// Webhooks keeps the addresses that announcements are sent to, and how far each
-// delivery has come:
+// Webhooks keeps the addresses that announcements are sent to, and the progress of their deliveries:
 //
 //	announcements after the webhook's place -> EnqueueDeliveries -> a job each, the place moves
 //	job -> Delivery -> sent -> SettleDelivery
@@ -69,11 +68,9 @@ type Webhooks interface {
 	DeleteWebhook(ctx context.Context, appID, id string) error
 
 	// EnqueueDeliveries takes one active webhook that may be tried at now and that
-	// lags behind its app's announcements. It enqueues job for those of the next
-	// limit announcements that the webhook wants, and moves the webhook's place
-	// beyond them. It returns the number of announcements passed; 0 if no webhook
-	// lags. Several processes may call it at once; one of them enqueues each
-	// announcement.
+	// lags behind its app's announcements. It reads the next limit announcements, enqueues job for each that the webhook
+	// wants, and moves the webhook's place beyond them. It returns the number of announcements passed; 0 if no webhook
+	// lags. Several processes may call it at once; one of them enqueues each announcement.
 	EnqueueDeliveries(ctx context.Context, now time.Time, limit int, job func(memory.Webhook, memory.Place) Job) (
 		int, error)
 	// Delivery reads the webhook and the announcement of a job, of any app.

@@ -6,7 +6,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Condensed reads facts that insights or summaries stand for: those with the status consolidated.
+// Condensed reads the facts with the status consolidated, which insights or summaries stand for.
 type Condensed interface {
 	// CondensedFacts lists the owner's consolidated memories that are neither message, reflection nor summary, the latest
 	// changed first, without embeddings.

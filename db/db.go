@@ -65,7 +65,7 @@ type Store interface {
 // and tried up to three times. It has the shape of river.JobArgs.
 type Job interface{ Kind() string }
 
-// Turns keeps raw turns and how far they have come.
+// Turns keeps raw turns and their progress.
 //
 // The table is the queue of turns: ClaimTurns takes accepted turns that are due.
 // A worker moves the due time of a turn ahead while it processes the turn, so a
@@ -80,8 +80,8 @@ type Turns interface {
 		stored memory.Turn, fresh bool, err error)
 	// Turn finds a turn of the app by its id, else by its client id.
 	Turn(ctx context.Context, appID, ref string) (memory.Turn, error)
-	// TurnsOfMessages lists the turns of a conversation in which its client gave a message one of the ids, in the order
-	// of their events, without turns that were withdrawn.
+	// TurnsOfMessages lists the turns of a conversation that have a message whose id, as its client gave it, is one of the
+	// ids. They are in the order of their events, without turns that were withdrawn.
 	TurnsOfMessages(ctx context.Context, owner memory.Owner, conversationID string, ids []string) ([]memory.Turn, error)
 	// TurnStatus is the status of a turn of the app by its id.
 	TurnStatus(ctx context.Context, appID, turnID string) (memory.TurnStatus, error)
@@ -124,7 +124,7 @@ type Turns interface {
 	ReplayTurn(ctx context.Context, appID, turnID string, at time.Time) (memory.Turn, error)
 }
 
-// EndedTurn is a turn that yields no memory, and what is left out of it.
+// EndedTurn is a turn that yields no memory, with what is left out of it.
 type EndedTurn struct {
 	ID      string
 	LeftOut []memory.Omission
@@ -156,8 +156,8 @@ type Position struct {
 // VectorQueue is the outbox towards the vector store. A row is claimed by one
 // pusher at a time, so that a memory has one writer there.
 type VectorQueue interface {
-	// ClaimVectors claims those of the ids that are pending or removing and that
-	// have no claim at now, whether or not they are due.
+	// ClaimVectors claims the rows with these ids that are pending or removing and have no claim at now, whether or not
+	// they are due.
 	ClaimVectors(ctx context.Context, ids []string, now, until time.Time) ([]VectorTask, error)
 	// ClaimDueVectors claims up to limit rows, oldest due first, that are
 	// pending or removing, due at now and without a claim at now. Several
@@ -181,7 +181,7 @@ type VectorTask struct {
 	Remove   bool          // the vector store should not hold the memory
 	Claim    int           // its number among the claims of the memory; 1: the vector store cannot hold the memory yet
 	Attempts int           // failed ones so far
-	Into     memory.Space  // of the collection that took it; zero: the serving space
+	Into     memory.Space  // of the collection that it was pushed to; zero: the serving space
 }
 
 // VectorRetry is the end of a push that failed.

@@ -23,7 +23,7 @@ type Exchange interface {
 	// RecordedAt, ID) order, strictly after a fact; nil: from the first.
 	ExportFacts(ctx context.Context, of Extent, after *memory.Fact) ([]memory.Fact, error)
 	// ExportInstructions pages through instructions, in (Kind, ID, Name) order,
-	// strictly after one; nil: from the first. A user's are those of the user's scope.
+	// strictly after one; nil: from the first. The instructions of a user are those of the user's scope.
 	ExportInstructions(ctx context.Context, of Extent, after *memory.Instruction) ([]memory.Instruction, error)
 	// ExportWorkflows pages through workflows, in (UserID, Skill, AgentID, SHA-256
 	// of Text) order, strictly after one; nil: from the first.

@@ -14,10 +14,10 @@ type Faded interface {
 	// of other memories.
 	FadedWords(ctx context.Context, owner memory.Owner, parts []string, limit int) (
 		found []FadedWords, all int, err error)
-	// Recollectable returns those of the ids that are faded memories of the user, in any order, without embeddings,
-	// It leaves out messages from which a superseded memory was taken, since the memory that superseded it is valid now.
+	// Recollectable returns the faded memories of the user with these ids, in any order, without embeddings. It leaves out
+	// messages from which a superseded memory was taken, since the memory that superseded it is valid now.
 	Recollectable(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)
-	// Faded returns all faded memories of the user, the one that was accessed last at the end, without embeddings.
+	// Faded returns all faded memories of the user, the last accessed at the end, without embeddings.
 	Faded(ctx context.Context, owner memory.Owner) ([]memory.Memory, error)
 }
 

@@ -17,7 +17,7 @@ type Files interface {
 	ListFiles(ctx context.Context, scope FileScope) ([]FileEntry, error)
 	// FindFile returns a file. KindNotFound: it does not exist.
 	FindFile(ctx context.Context, scope FileScope, path string) (memory.File, error)
-	// Files returns those of the ids that are files of an owner, without their contents, in the order of their paths.
+	// Files returns the files of an owner with these ids, without their contents, in the order of their paths.
 	Files(ctx context.Context, owner memory.Owner, ids []string) ([]memory.File, error)
 	// ListFileVersions pages through the versions of the files that are at a path or
 	// were there when they were deleted, newest first, without their contents.
@@ -54,7 +54,7 @@ type FileTx interface {
 // FileScope says whose files are meant.
 type FileScope struct {
 	Owner   memory.Owner
-	AgentID string // of the agent that alone has them; empty: those that belong to no agent
+	AgentID string // of the only agent that has the files; empty: the files of no agent
 }
 
 // FileEntry is a file in a list.

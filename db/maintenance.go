@@ -22,8 +22,7 @@ type Maintenance interface {
 	// order. It takes a small part of the time of Facts.
 	FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]Position, error)
 	// Stale lists the owner's active memories that are old and rarely accessed, oldest
-	// first, with embeddings. Pinned ones, reflections, summaries and those that some
-	// summary was derived from are left out.
+	// first, with embeddings. It leaves out pinned memories, reflections, summaries and the sources of summaries.
 	Stale(ctx context.Context, owner memory.Owner, f StaleFilter) ([]memory.Memory, error)
 	// Sources returns, for each of the ids that is a memory of the owner, the
 	// memories that it is derived from, in any status, oldest first, without
@@ -56,7 +55,7 @@ type Maintenance interface {
 	ListCandidates(ctx context.Context, f CandidateFilter) ([]Proposal, error)
 	// CountCandidates counts the owner's candidates by importance and verdict, in this order.
 	CountCandidates(ctx context.Context, owner memory.Owner) ([]CandidateCount, error)
-	// Proposals returns those of the candidates of the app that exist.
+	// Proposals returns the candidates of the app that have these ids.
 	Proposals(ctx context.Context, appID string, ids []string) ([]Proposal, error)
 }
 
@@ -71,9 +70,8 @@ type MaintenanceTx interface {
 	// SettleCandidate gives a candidate of the owner a new verdict, reason and
 	// memory. KindNotFound: it does not exist.
 	SettleCandidate(ctx context.Context, c memory.Candidate) error
-	// Purge deletes those of the ids that are forgotten and gone from the
-	// vector store, with their relations. Their events stay. It returns the
-	// deleted ids.
+	// Purge deletes the memories with these ids that are forgotten and gone from the vector store, and their relations.
+	// Their events stay. It returns the deleted ids.
 	Purge(ctx context.Context, ids []string) ([]string, error)
 }
 

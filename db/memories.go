@@ -29,15 +29,14 @@ type Memories interface {
 	// KindNotFound: the app has no such memory and no event of it.
 	History(ctx context.Context, appID, memoryID string) ([]memory.Event, error)
 
-	// Events lists the events of those of the ids that the owner has events of,
-	// by memory, oldest first.
+	// Events lists the owner's events of the memories with these ids, by memory, oldest first.
 	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)
 
 	// Documents lists every active memory of the owner as the ranking and the
 	// filters need it, in (ConversationID, CreatedAt, ID) order.
 	Documents(ctx context.Context, owner memory.Owner) ([]Document, error)
-	// Hydrate returns those of the ids that are active memories of the owner,
-	// in any order; the ones in embedded carry their embeddings.
+	// Hydrate returns the active memories of the owner with these ids, in any order. The memories in embedded carry their
+	// embeddings.
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	// Superseded returns the memories of the owner that a memory supersedes, in (CreatedAt, ID) order, without
 	// embeddings.
@@ -48,8 +47,7 @@ type Memories interface {
 	// MatchingIDs returns the ids of the owner's active memories that a filter
 	// chooses, in any order.
 	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
-	// Embeddings returns the embeddings of those of the ids that are memories of the
-	// owner, in any status, embedded by this model.
+	// Embeddings returns the embeddings by this model of the owner's memories with these ids, in any status.
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	// EachEmbedding calls f with the embedding of each active memory of the owner
 	// that was embedded by this model, at most limit of them, in any order. f must
@@ -88,7 +86,7 @@ type UserTx interface {
 	ActivityTx
 	UserZoneTx
 
-	// Memories returns those of the ids that exist, in any status, with embeddings.
+	// Memories returns the memories with these ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
 	// SameContent returns the oldest active memory, other than a message, with exactly
 	// this agent and content, with its embedding; ok is false if there is no such memory.

@@ -14,8 +14,8 @@ type Recalls interface {
 	LogRecalls(ctx context.Context, entries []memory.LoggedRecall) error
 	// ListRecalls pages through a user's entries, newest first.
 	ListRecalls(ctx context.Context, f RecallFilter) ([]memory.LoggedRecall, error)
-	// PurgeRecalls deletes entries of any owner from before an instant, the oldest
-	// limit ones at most, and returns how many.
+	// PurgeRecalls deletes at most limit entries of any owner from before an instant, oldest first, and returns their
+	// number.
 	PurgeRecalls(ctx context.Context, before time.Time, limit int) (int, error)
 }
 

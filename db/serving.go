@@ -42,8 +42,8 @@ type Serving interface {
 	// Reembed stores embeddings of the target in addition to those in use. It leaves
 	// out memories that were deleted or have another revision.
 	Reembed(ctx context.Context, space memory.Space, embeddings []Reembedding) error
-	// SettleEmbeddings replaces up to limit embeddings that were in use by those of
-	// the space that Reembed stored, and returns how many.
+	// SettleEmbeddings replaces up to limit embeddings in use by the embeddings of the space that Reembed stored, and
+	// returns their number.
 	SettleEmbeddings(ctx context.Context, space memory.Space, limit int) (int, error)
 }
 

@@ -156,7 +156,7 @@ func jobStates(t *testing.T, s db.Store) {
 		}
 		want := map[string][2]string{ // error, result
 			"well": {"", "well"}, "cancelled": {"JobCancelError: the answer was cancelled", ""}, "never": {"", ""},
-			"given up":    {fmt.Sprintf("attempt %d: the answer was given up", info.Attempt), ""}, // the latest
+			"given up":    {fmt.Sprintf("attempt %d: the answer was given up", info.Attempt), ""}, // the latest attempt
 			"again later": {"the answer was again later", ""},
 		}
 		wantSame(t, "error and result of "+ending, [2]string{info.Error, result}, want[ending])

@@ -56,7 +56,7 @@ func jobsOfUsers(t *testing.T, s db.Store) {
 	enqueue("of a user who is back", 1, third, 2)
 }
 
-// jobsOfTransactions enqueues jobs in transactions that commit, roll back, or are those of an erased user.
+// jobsOfTransactions enqueues jobs in transactions that commit, roll back, or belong to an erased user.
 func jobsOfTransactions(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	job := aboutUser{AppID: alice.AppID, UserID: alice.UserID}

@@ -117,8 +117,8 @@ func isRelease(events []memory.Event) bool {
 	return json.Unmarshal(events[len(events)-1].Detail, &detail) == nil && detail.Former != nil
 }
 
-// WasCondensed reports whether a memory was condensed when the memory with the id superseded it, by the events of the
-// memory, oldest first.
+// WasCondensed reports whether a memory was condensed when the memory by superseded it. events are those of the memory,
+// oldest first.
 func WasCondensed(events []memory.Event, by string) bool {
 	for _, e := range slices.Backward(events) {
 		var detail struct {

@@ -101,7 +101,7 @@ type values struct {
 	LastSaidAt   *string         `json:"last_said_at"`
 }
 
-// detail is that of an event.
+// detail is the detail of an event.
 type detail struct {
 	From   values `json:"from"`
 	To     values `json:"to"`

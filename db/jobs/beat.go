@@ -8,7 +8,7 @@ import (
 	"hippocampus/db"
 )
 
-// A process that has been silent for several beats is dead, and others begin its jobs again.
+// A process that has been silent for several beats is dead, and other processes begin its jobs again.
 const (
 	defaultBeat    = 3 * time.Second
 	beatsOfSilence = 4

@@ -113,7 +113,7 @@ func (s *Scheduler) Next() map[string]time.Time {
 	return next
 }
 
-// latest returns the last tick that is not after now, given that p.next is not.
+// latest returns the last tick that is not after now, given that p.next is not after now.
 func (p *plan) latest(now time.Time) time.Time {
 	at := p.next
 	for next := at; !next.After(now); next = p.schedule.Next(next) {

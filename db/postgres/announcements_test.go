@@ -94,8 +94,8 @@ func TestAnnounced_KeepsTheOrderOfTransactions(t *testing.T) {
 	waitFor("idle")
 }
 
-// A database that was restored into another server has rows and places with numbers
-// above those of that server's transactions.
+// A database that was restored into another server has rows and places with greater numbers than that server's
+// transactions.
 func TestPurgeAnnouncements_DropsThoseOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

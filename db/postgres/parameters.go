@@ -21,7 +21,7 @@ const (
 	amongFirst = `ANY((SELECT $1::uuid[])::uuid[])`
 )
 
-// onlyIDs are ids as a parameter, without those that no row can have.
+// onlyIDs are ids as a parameter, without the ids that no row can have.
 func onlyIDs(ids []string) pgtype.FlatArray[pgtype.UUID] {
 	kept := make(pgtype.FlatArray[pgtype.UUID], 0, len(ids))
 	for _, id := range ids {

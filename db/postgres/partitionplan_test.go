@@ -114,7 +114,7 @@ func change(t *testing.T, s *Store, m memory.Memory) {
 	must(s.FinishVectors(ctx, []db.VectorTask{{Memory: m}}, now))
 }
 
-// explainKept runs a statement with a plan for any values, and takes its changes back.
+// explainKept runs a statement with a plan for any values, and rolls its changes back.
 func explainKept(t *testing.T, s *Store, of statement) string {
 	t.Helper()
 	tx, err := s.pool.Begin(t.Context())
@@ -155,7 +155,7 @@ func explainKept(t *testing.T, s *Store, of statement) string {
 	return strings.Join(lines, "\n")
 }
 
-// explainedLines runs an EXPLAIN, and takes back what it changes if it fails.
+// explainedLines runs an EXPLAIN, and rolls its changes back if it fails.
 func explainedLines(t *testing.T, tx pgx.Tx, explain string, args []any) (lines []string, err error) {
 	t.Helper()
 	err = pgx.BeginFunc(t.Context(), tx, func(tx pgx.Tx) error {

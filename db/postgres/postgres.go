@@ -42,7 +42,7 @@ type Options struct {
 	Logger   *slog.Logger // nil: silent
 
 	// Timeout of one statement, one wait for a connection or a user's lock, and a
-	// transaction that runs no statement; 0: a minute. Migrations and jobs have others.
+	// transaction that runs no statement; 0: a minute. Migrations and jobs have other timeouts.
 	Timeout time.Duration
 }
 

@@ -94,9 +94,8 @@ func (s *Store) AcceptTurn(
 		insert += fmt.Sprintf(noteOffset, len(args))
 	}
 	for {
-		// One implicit transaction, in which the second statement sees what the lock
-		// has waited for. If another process is storing the same client id, it waits
-		// for its commit.
+		// One implicit transaction, in which the second statement sees the changes that the lock has waited for. If another
+		// process is storing the same client id, it waits for its commit.
 		batch := &pgx.Batch{}
 		batch.Queue(lockShared, rowcodec.TurnsLock(t.Owner))
 		batch.Queue(insert+selectAndNote, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&t.FirstEvent) })

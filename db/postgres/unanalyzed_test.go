@@ -61,7 +61,7 @@ func readDocuments(t *testing.T, executions int) {
 		if err := tx.Insert(ctx, written, time.Time{}); err != nil {
 			return err
 		}
-		for i := range superseded { // by pairs: two levels for each
+		for i := range superseded { // the first half is superseded in two steps
 			m := written[i]
 			m.Status, m.SupersededBy, m.Revision = memory.Superseded, written[i+superseded].ID, 2
 			if i < superseded/2 {

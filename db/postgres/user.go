@@ -133,7 +133,7 @@ func (u *userTx) begin(ctx context.Context, conn *pgxpool.Conn) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`BEGIN`)
 	batch.Queue(lockAlone, rowcodec.OwnerLock(u.Owner))
-	// A statement of its own, so that it sees what the lock has waited for.
+	// A statement of its own, so that it sees the changes that the lock has waited for.
 	batch.Queue(`SELECT `+isErasing+`$1), `+sqlstore.NextChange+`$1)`, rowcodec.OwnerHash(u.Owner)).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&erasing, &u.Change) })
 	u.vectors.begin(batch)

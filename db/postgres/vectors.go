@@ -92,8 +92,7 @@ func readEmbeddings(ctx context.Context, q querier, tasks []db.VectorTask) error
 }
 
 // holds reports whether the claim of a push is the last one of its row. Another
-// pusher claims a row whose claim has ended, such as that of a server that stood
-// still, or whose clock is behind.
+// pusher claims a row whose claim has ended, such as the claim of a server that stood still, or whose clock is behind.
 const holds = `(m.vector_claims = done.claim)`
 
 // settles reports whether the confirmed push of a row is up to date. A row that has

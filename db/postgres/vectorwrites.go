@@ -26,8 +26,8 @@ type Vectors interface {
 	Ready(batch *pgx.Batch) *pgx.QueuedQuery
 	// Takes reports whether the memory with its embedding can be written to a space.
 	Takes(space memory.Space, m memory.Memory) bool
-	// Queue queues writes that put memories, which the space takes, into it and
-	// delete the ids in gone from it. Both are in the order of ids.
+	// Queue queues the writes to a space that put memories, which the space takes, and delete the ids in gone. Both are in
+	// the order of ids.
 	Queue(batch *pgx.Batch, space memory.Space, put []memory.Memory, gone []string)
 }
 

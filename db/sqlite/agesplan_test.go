@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What fades, and what was handed out lately, is found without reading the memories.
+// Memories that fade, or that were handed out lately, are found without reading them.
 func TestAges_ReadTheIndexAlone(t *testing.T) {
 	t.Parallel()
 	s, record := openRecorded(t)

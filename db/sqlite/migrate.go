@@ -38,8 +38,8 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 	return s.Ping(ctx)
 }
 
-// withoutSync runs f, whose commits do not wait for the disk. A power cut can undo the last ones, which the next start
-// then makes again. The next commit afterwards makes them durable.
+// withoutSync runs f, whose commits do not wait for the disk. A power cut can undo the last commits; the next start
+// then makes them again. The next commit afterwards makes them durable.
 func (s *Store) withoutSync(ctx context.Context, f func() error) (err error) {
 	if _, err := s.writer.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
 		return fault(err, "prepare to migrate")

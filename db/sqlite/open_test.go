@@ -137,7 +137,7 @@ func TestStore_SharesTheFileBetweenProcesses(t *testing.T) {
 	}
 }
 
-// A lock that another process keeps is an error that asks the caller to try again.
+// If another process keeps the lock, the error asks the caller to try again.
 func TestStore_ReportsABusyFileAsUnavailable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")

@@ -178,14 +178,14 @@ func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	return fault(err, "count the accesses")
 }
 
-// noteTouched notes a day for those of the memories ?3 that exist, and for their agents.
+// noteTouched notes a day for the memories in ?3 that exist, and for their agents.
 const noteTouched = `INSERT INTO active_days (app_id, user_id, agent_id, day)
 	SELECT DISTINCT m.app_id, m.user_id, agent.value, ?4
 	FROM json_each(?3) AS touched JOIN agent_memories AS m ON m.id = touched.value,
 		json_each(json_array('', m.agent_id)) AS agent
 	WHERE +m.app_id = ?1 AND +m.user_id = ?2 ON CONFLICT DO NOTHING`
 
-// touchedDay is what was accessed of a user on a day.
+// touchedDay lists the memories of a user that were accessed on a day.
 type touchedDay struct {
 	owner memory.Owner
 	day   int

@@ -228,7 +228,7 @@ func (x *eraser) memories(now time.Time, limit int) {
 	}
 }
 
-// rest deletes everything else of the owner, jobs of the kind keep excepted.
+// rest deletes everything else of the owner, except for jobs of the kind keep.
 func (x *eraser) rest(limit int, keep string) {
 	d := &x.some.Deleted
 	d.Consolidations += x.rows("consolidation_jobs", `id`, limit)

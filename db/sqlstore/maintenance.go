@@ -138,8 +138,8 @@ func (u *UserTx) SetState(ctx context.Context, s db.UserState) error {
 	return u.fault(err, "note the user's state")
 }
 
-// Purge deletes those of the ids that are forgotten and gone from the vector
-// store. Their relations are deleted with them, by foreign keys or a trigger.
+// Purge deletes the memories with these ids that are forgotten and gone from the vector store. Their relations are
+// deleted with them, by foreign keys or a trigger.
 func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 	u.Changed = true
 	purged, err := collect(ctx, u.conn, only[string], `SELECT id FROM agent_memories

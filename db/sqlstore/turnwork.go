@@ -23,9 +23,8 @@ func (s *Store) FailTurn(ctx context.Context, turnID string, attempts int, lastE
 	return s.recordAttempt(ctx, turnID, at, refused, `status = 'failed'`, attempts, rowcodec.Storable(lastError))
 }
 
-// recordAttempt stores the attempts and the error, which args begin with, and another
-// change of an accepted turn. It announces the failure unless failed is zero, and
-// stores the refused candidate. It leaves any other turn alone.
+// recordAttempt stores the attempts and the error, which are the first of args, and another change of an accepted turn.
+// It announces the failure unless failed is zero, and stores the refused candidate. It leaves any other turn alone.
 func (s *Store) recordAttempt(
 	ctx context.Context, turnID string, failed time.Time, refused *memory.Candidate, change string, args ...any,
 ) error {

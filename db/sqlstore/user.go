@@ -83,7 +83,7 @@ type Projection struct {
 }
 
 // Inserted returns the projections of new memories, which are created with their
-// first claim unless claimed is zero or they are of words alone.
+// first claim unless claimed is zero or they are of words only.
 func Inserted(claimed time.Time) func(memory.Memory) Projection {
 	claims := 0
 	if !claimed.IsZero() {

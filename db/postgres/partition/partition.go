@@ -7,9 +7,9 @@
 //	copy    -> the earlier rows, in the order of their ids, a batch at a time
 //	swap    -> one short lock: the twins take the names of the tables
 //
-// Readers and writers go on during all of it. A conversion that ended early goes on where
-// it was: each step finds what has been made, and the table partitioning keeps how far the
-// copy has come. See docs/decisions/0026-partitions-by-command.md.
+// Readers and writers go on during all of it. A conversion that ended early continues where it was: each step finds
+// what has been made, and the table partitioning keeps how far the copy has come. See
+// docs/decisions/0026-partitions-by-command.md.
 package partition
 
 import (
@@ -112,7 +112,7 @@ func begin(ctx context.Context, conn *pgx.Conn, o Options) (*conversion, error) 
 		o.OnProgress = func(Progress) {}
 	}
 	c := &conversion{conn: conn, Options: o}
-	// Batches that a crash of the database takes back are copied again.
+	// Batches that a crash of the database undoes are copied again.
 	const session = `SELECT set_config('synchronous_commit', 'off', false),
 		set_config('client_min_messages', 'error', false),
 		pg_try_advisory_lock(hashtextextended('hippocampus partition ' || current_schema(), 0))`

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// swap drops the tables and gives their names to the twins, in one transaction. The tables
-// that refer to them are locked at once with them, within the time of one wait.
+// swap drops the tables and gives their names to the twins, in one transaction. The tables that refer to them are
+// locked at the same time, within the time of one wait.
 func (c *conversion) swap(ctx context.Context, tx pgx.Tx) error {
 	names := []string{"candidates", "memory_relations", "reembeddings"}
 	for _, t := range tables {
