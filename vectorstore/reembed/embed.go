@@ -126,7 +126,7 @@ func (r *run) store(
 	return err
 }
 
-// settle makes the new embeddings of the serving space those in use.
+// settle puts the new embeddings of the serving space into use.
 func (r *run) settle(ctx context.Context, serving memory.Space) error {
 	for {
 		if n, err := r.Records.SettleEmbeddings(ctx, serving, r.set.Page); err != nil || n == 0 {
