@@ -28,8 +28,7 @@ type header struct {
 	ExportedAt time.Time `json:"exported_at"`
 }
 
-// recordLine is a memory with its history and those of its relations whose other
-// memory precedes it.
+// recordLine is a memory with its history, and with its relations to memories of earlier lines.
 type recordLine struct {
 	Memory    memoryLine      `json:"memory"`
 	Events    []wire.Event    `json:"events"`

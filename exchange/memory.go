@@ -76,8 +76,7 @@ func (l line) record(appID string) db.Record {
 	return r
 }
 
-// check checks a line of a memory as the API checks a write, and by what the
-// stores require of a row.
+// check checks a line of a memory as the API checks a write, and as the stores require of a row.
 func (l line) check() error {
 	var f faults
 	id := ""

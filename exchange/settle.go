@@ -19,8 +19,7 @@ type item struct {
 	continues bool // the line of the memory precedes it
 }
 
-// add adds a line to those that wait. If another line of the same memory waits,
-// it is stored first.
+// add adds a line to the waiting lines. If another line of the same memory waits, it is stored first.
 func (i *importing) add(ctx context.Context, it item, size int) error {
 	twice := !it.continues && slices.ContainsFunc(i.pending, func(p item) bool {
 		return p.record.Memory.ID == it.record.Memory.ID
@@ -36,7 +35,7 @@ func (i *importing) add(ctx context.Context, it item, size int) error {
 	return nil
 }
 
-// full reports whether a line of this size would exceed what may wait.
+// full reports whether a line of this size would exceed the limits of waiting lines.
 func (i *importing) full(size int) bool { return i.waiting >= batch || i.size+size > batchBytes }
 
 // settle stores all that waits: memories user by user, then the other entries.
