@@ -62,7 +62,7 @@ func New(parts Parts, trust float64) *Service { return &Service{parts, trust} }
 
 // Evidence is a statement that a value is valid.
 type Evidence struct {
-	Type, Key  string          // 1..memory.MaxFactName characters; see Name
+	Type, Key  string          // 1..memory.MaxFactName characters; see CanonicalName
 	Value      json.RawMessage // any JSON value of at most memory.MaxFactValue bytes
 	Confidence float64         // 0..1
 	ValidFrom  time.Time       // zero: now
@@ -71,7 +71,7 @@ type Evidence struct {
 
 	// How the memory of the fact is worded, rated and dated, if the fact is valid when it is recorded.
 	Sentence   string    // at most memory.MaxContentRunes characters; empty: see the function Sentence
-	Importance *float64  // 0..1, if the evidence is certain; nil: that of its kind
+	Importance *float64  // 0..1, if the evidence is certain; nil: that of such statements
 	SaidAt     time.Time // zero: now; not after now
 }
 

@@ -74,9 +74,9 @@ type beginning struct {
 	old  *memory.Fact // the fact of the timeline that has a memory now; nil if no fact has
 }
 
-// mirror makes the facts of the changed timelines that are valid now the ones with
-// memories. If the content of one is not embedded (its time began, and the schedule
-// has not run since), it changes nothing of that timeline and leaves it to the schedule.
+// mirror ensures that, on the changed timelines, exactly the facts that are valid now have memories. If the content of
+// one is not embedded (its time began, and the schedule has not run since), it changes nothing of that timeline and
+// leaves it to the schedule.
 func (c *change) mirror(ctx context.Context) error {
 	var begun []beginning
 	var drafts []history.Draft
@@ -198,8 +198,8 @@ func (c *change) retire(ctx context.Context, old memory.Fact, replacement string
 	return c.Update(ctx, before, &m)
 }
 
-// strengthen raises the importance of a fact's memory, and what its metadata states of
-// the fact, to those of the fact.
+// strengthen raises the importance of a fact's memory, and what its metadata states of the fact, to the values of the
+// fact.
 func (c *change) strengthen(ctx context.Context, f memory.Fact) error {
 	m, ok, err := c.active(ctx, f.MemoryID)
 	if err != nil || !ok {

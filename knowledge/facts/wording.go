@@ -19,7 +19,7 @@ import (
 // wording is how the memory of a fact is worded, rated and dated.
 type wording struct {
 	content string
-	// importance of the statement if it is certain; nil: that of its kind
+	// importance of the statement if it is certain; nil: that of such statements
 	importance *float64
 	said       time.Time // zero: now
 }

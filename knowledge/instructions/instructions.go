@@ -167,7 +167,7 @@ func checkRoom(ctx context.Context, tx db.InstructionTx) error {
 	return err
 }
 
-// remember adds the active version to those that RollBack returns to.
+// remember adds the active version to the versions that RollBack returns to.
 func remember(in *memory.Instruction) {
 	if in.Active == 0 {
 		return
