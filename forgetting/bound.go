@@ -25,11 +25,9 @@ const sharers = 8
 // boundTimeout limits how long a write waits for MemoriesAdded.
 const boundTimeout = time.Minute
 
-// MemoriesAdded forgets what a user has over the maximum of active memories:
-// those of the lowest retention, never pinned ones. Counting takes time in
-// proportion to the memories, so they are counted only if this process has used
-// up its share of the room, or the last count is older than roomAge. The user's
-// next write and RunAll retry after a failure.
+// MemoriesAdded forgets a user's active memories beyond the maximum: those of the lowest retention, but no pinned ones.
+// Counting takes time in proportion to the memories, so they are counted only if this process has used up its share of
+// the room, or the last count is older than roomAge. The user's next write and RunAll retry after a failure.
 func (s *Service) MemoriesAdded(ctx context.Context, owner memory.Owner, added int) {
 	if s.set.MaxMemories == 0 || s.rooms.take(owner, added, s.now()) {
 		return

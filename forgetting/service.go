@@ -122,7 +122,7 @@ func (s *Service) Run(ctx context.Context, owner memory.Owner, cause string, who
 		s.log.Warn("more has faded than one run forgets", zap.String("app", owner.AppID), zap.String("why", why))
 	}
 	report.Forgotten, err = s.forget(ctx, owner, lowest(due, most), cause, s.fadedBy(rule), func(m memory.Memory) bool {
-		return !rule.tooOld(AgeOf(m), s.now()) // what is kept for a time does not come back after it
+		return !rule.tooOld(AgeOf(m), s.now()) // a message does not come back after the time for which it is kept
 	})
 	return report, err
 }
