@@ -231,7 +231,7 @@ func (x *index) added(from int) []uint32 {
 	return places
 }
 
-// merged returns the places of an ordered list and others in one new list in this order.
+// merged returns a new ordered list of the places of an ordered list and of others.
 func (x *index) merged(ordered, others []uint32, order func(a, b int) int) []uint32 {
 	compare := func(a, b uint32) int { return order(int(a), int(b)) }
 	slices.SortFunc(others, compare)

@@ -41,7 +41,7 @@ func TestDateMatch_LiftsWhatWasSaidOrHappensInTheTime(t *testing.T) {
 	}
 }
 
-// A day is one in the zone of the query's own instant, else in that of the settings.
+// A day is a day in the zone of the query's own instant, else in the zone of the settings.
 func TestRecall_ReadsTimesInTheZoneOfTheQuery(t *testing.T) {
 	t.Parallel()
 	west := time.FixedZone("", -8*3600)

@@ -19,8 +19,8 @@ type subquery struct {
 }
 
 // divide returns the queries that answer a query: itself or, for a prompt, its parts and then its outline. They differ
-// in their texts only. If what is asked is about the past, all include former statements. A long outline is matched by
-// its words alone, since its embedding would blur all that it mentions.
+// in their texts only. If the question is about the past, all of them include former statements. A long outline is
+// matched by its words alone, since its embedding would blur all that it mentions.
 func divide(q Query) []subquery {
 	texts := []string{q.Text}
 	if parts := prompt.Parts(q.Text); len(parts) > 0 {

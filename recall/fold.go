@@ -13,7 +13,7 @@ const foldMargin = 0.25
 // candidate and the id of the memory that stands for it.
 //
 // A message that states only what was superseded is no item, unless the query asks for the past. The memory that
-// superseded it stands for it; if that memory is not active any more, none does, and onFold is called with the
+// superseded it stands for it; if that memory is not active any more, no memory does, and onFold is called with the
 // message's own id. The same applies to superseded memories, which are in the index of a query about the past, and to
 // memories derived from them. A memory is as relevant as what it superseded: a query for the former value finds the
 // present one as well, and ranks it above.

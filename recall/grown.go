@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// growth counts what is written of each owner, so that the index of an owner with many documents is
-// stored although no client recalls:
+// growth counts the memories that are added for each owner, so that the index of an owner with many documents is stored
+// although no client recalls:
 //
 //	added memories -> counted -> an eighth of the documents: due -> no more for a moment -> index stored
 type growth struct {

@@ -86,7 +86,7 @@ func TestHydrate_ReplacesMemoriesThatVanishDuringARecall(t *testing.T) {
 	recall := func(when string, want ...string) {
 		t.Helper()
 		f.records.(*lossyRecords).reads = 0
-		// The query is about the past, since then no update of the first memory is looked for: no more rows than the limit
+		// The query is about the past, so that no update of the first memory is looked for, and no more rows than the limit
 		// are read.
 		if got := idsOf(f.recall(Query{Text: "had bees", Limit: 3, NoTouch: true}).Memories); !slices.Equal(got, want) {
 			t.Errorf("%s: recalled %v, not %v", when, got, want)

@@ -51,7 +51,7 @@ type document struct {
 	importance float64
 	question   float64     // share of its text that consists of questions, 0..1
 	created    int64       // Unix microseconds
-	end        uint32      // of its lexemes, which begin where those of the document before it end
+	end        uint32      // of its lexemes; they begin at the end of the document before it
 	length     uint32      // number of its lexemes
 	said       uint32      // number of the lexemes of its content, which are the last ones; at most length
 	kind       uint32      // place in kinds

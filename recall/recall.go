@@ -92,7 +92,7 @@ type Answer struct {
 // Recalled is one memory with every part of its score.
 type Recalled struct {
 	Memory      memory.Memory
-	FormerUntil time.Time // when what superseded it was said; zero: it is current, or that is not known
+	FormerUntil time.Time // when what superseded it was said; zero: it is current, or the time is not known
 	Recollected bool      // it had faded, and is active again unless the query counts no access
 	Repeats     Repeats
 

@@ -289,9 +289,8 @@ func union(a, b []hit) []hit {
 // maxEmbeddedWrites bounds how many own writes one recall embeds.
 const maxEmbeddedWrites = 50
 
-// embedOwnWrites embeds those own writes that only have an embedding of another
-// model, which happens right after a change of the model. If it fails, they are
-// found by words only.
+// embedOwnWrites embeds the own writes that only have an embedding of another model, as happens right after a change of
+// the model. If it fails, they are found by words only.
 func (s *Service) embedOwnWrites(ctx context.Context, embedder llm.Embedder, own []memory.Memory) {
 	var places []int
 	var texts []string

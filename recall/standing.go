@@ -62,7 +62,7 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 	}
 	list := make([]Standing, 0, len(best))
 	for _, b := range best {
-		if m := rows[b.id].whole; m != nil { // the index may have what is not active any more
+		if m := rows[b.id].whole; m != nil { // the index may have memories that are not active any more
 			list = append(list, Standing{Section: sectionOf(x.kind(b.doc)), Memory: *m, Score: b.score})
 		}
 	}

@@ -69,13 +69,14 @@ func (x *index) successorOf(message uint32) (successor int, former bool) {
 
 var severalClauses = lazyregexp.New(`[,，、;；:：]|\s(?:and|but|because|und|et|y|e)\s`)
 
-// isOneClause reports whether a text hardly makes more than one statement.
+// isOneClause reports whether a text is at most one sentence, and shows no sign of several clauses.
 func isOneClause(content string) bool {
 	content = strings.TrimSpace(content)
 	return !severalClauses.MatchString(content) && len(text.Sentences(content)) <= 1
 }
 
-// said returns the lexemes of a message's content, without those of its day, of its speaker and of what it answers.
+// said returns the lexemes of a message's content, without the lexemes of its day, of its speaker and of what it
+// answers.
 func (x *index) said(message int) []uint64 {
 	d := &x.docs[message]
 	return x.lexemes[d.end-d.said : d.end]

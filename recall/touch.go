@@ -55,7 +55,7 @@ func (t *Touches) Add(owner memory.Owner, ids []string, at time.Time) {
 	t.merge(touches)
 }
 
-// merge adds touches to those that wait.
+// merge adds touches to the waiting touches.
 func (t *Touches) merge(touches []db.Touch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"hippocampus/internal/text"
 )
 
-// update is an earlier statement that a memory seems to update, and what is added to its score for that.
+// update names an earlier statement that a memory seems to update, and holds what is added to the memory's score for
+// that.
 type update struct {
 	earlier string // id; empty: it updates nothing that was found
 	lift    float64
