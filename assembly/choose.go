@@ -59,8 +59,8 @@ func (p *plan) fill(left int) {
 	}
 }
 
-// offer chooses waiting items of a part within a room, and returns their cost less
-// that of the memories that they replace.
+// offer chooses waiting items of a part within a room, and returns their cost less the cost of the memories that they
+// replace.
 func (p *plan) offer(part Part, room int) (used int) {
 	var rest []Item
 	full := room <= 0

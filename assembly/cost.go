@@ -24,7 +24,7 @@ func (p *plan) measure(prompt string, messages []Message) int {
 	return size
 }
 
-// headings are those that the chosen items need.
+// headings are the headings that the chosen items need.
 type headings struct {
 	sections [sections]bool
 	groups   [groups]bool    // of the memories in lists
@@ -53,7 +53,7 @@ func (p *plan) cost(part Part, item Item) int {
 	}
 	cost := p.counter.Size(p.textLine(at, item))
 	switch {
-	case !p.hasText(at): // the text ends without a line break, so one of those counted is spare
+	case !p.hasText(at): // the text ends without a line break, so one counted break is spare
 		cost += p.counter.Size(p.headings[at])
 		if p.asMessages {
 			cost += p.counter.message()

@@ -6,7 +6,7 @@ import (
 )
 
 // A question is written once: in the line before its reply, or with the reply. The room of a quote that is not written
-// is used for others, and each part states what it used.
+// is used for other items, and each part states what it used.
 func TestUnquote_WritesAQuestionOnce(t *testing.T) {
 	t.Parallel()
 	said := func(id, who, asked, text string, minute int) Item {

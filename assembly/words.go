@@ -117,7 +117,7 @@ func (w words) mark(i Item) string {
 }
 
 // wordsFor returns the headings in a language, "zh" or "en". If it is empty, the
-// language is that of the contents, or of the instructions if there are no others.
+// language is that of the contents, or of the instructions if there are no other contents.
 func wordsFor(language string, contents Contents) words {
 	if language == "" {
 		var b strings.Builder
