@@ -17,13 +17,12 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Accept makes a turn durable and due: an idle worker of this process takes it directly, or
-// any process claims it. Accept fills in the id, the hash and the times; a zero At becomes
-// now. It leaves out the messages that the turn's conversation has at this place already, and counts them in Repeated.
-// If there are no others, the turn that has the last of them is returned with fresh false. If the app has a turn with
-// the same client id, that turn is returned with fresh false. A turn that Replaces another one is stored and withdraws
-// it in one transaction.
-// KindConflict: the client id belongs to a turn with other content. KindNotFound: the user has no turn to be replaced.
+// Accept makes a turn durable and due: an idle worker of this process takes it directly, or any process claims it.
+// Accept fills in the id, the hash and the times; a zero At becomes now. It leaves out messages that the log of the
+// turn's conversation has at this place already, and counts them in Repeated. If no message is left, it returns the
+// turn that has the last of them, with fresh false. If the app has a turn with the same client id, it returns that
+// turn, with fresh false. A turn that Replaces another one is stored and withdraws it in one transaction. KindConflict:
+// the client id belongs to a turn with other content. KindNotFound: the user has no turn to be replaced.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	if err := s.refuseLate(); err != nil {
 		return memory.Turn{}, false, err
@@ -128,9 +127,9 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 	}
 }
 
-// repeatedTurn returns the turn with the client id of a turn that adds nothing, or else the one that has the id of its
-// last message, or else the last turn of the log.
-// db.ErrConversationChanged: the log has been deleted since it was read.
+// repeatedTurn returns the stored turn for a turn that adds nothing: the one with the same client id, else the one that
+// has the id of its last message, else the last turn of the log. db.ErrConversationChanged: the log has been deleted
+// since it was read.
 func (s *Service) repeatedTurn(ctx context.Context, turn memory.Turn, lastID string, replaced *withdrawal) (
 	memory.Turn, error,
 ) {
@@ -165,8 +164,8 @@ func (s *Service) turnOfClient(ctx context.Context, turn memory.Turn) (known mem
 	return known, err == nil && known.ClientID == turn.ClientID, err
 }
 
-// dated returns a turn with the instants of what was said. A zero At becomes that of its last message, if all of them
-// have their own, else now.
+// dated returns a turn with the instants of what was said. A zero At becomes the time of the latest message if all
+// messages have times, else now.
 func dated(turn memory.Turn, now time.Time) memory.Turn {
 	turn.Messages = slices.Clone(turn.Messages)
 	own := time.Time{}

@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// A turn that is sent again after an upgrade is the same turn: what its hash is
-// of does not change for what could be sent before.
+// A turn that is sent again after an upgrade is the same turn: fields that could not be sent before do not change the
+// hash of the other fields.
 func TestTurnHash_CoversWhatTheClientSent(t *testing.T) {
 	t.Parallel()
 	turn := memory.Turn{
@@ -38,7 +38,7 @@ func TestTurnHash_CoversWhatTheClientSent(t *testing.T) {
 	}
 }
 
-// In a conversation a scorer reads what was said.
+// In a conversation a scorer reads the chat messages only.
 func TestScorable_KeepsChatMessages(t *testing.T) {
 	t.Parallel()
 	turn := memory.Turn{Messages: []memory.Message{

@@ -91,8 +91,8 @@ func TestJudgeAgain_AppliesTheVerdict(t *testing.T) {
 	}
 }
 
-// A memory that is edited while the judge decides, on either side, is left for another run, which counts it as said at
-// the edit.
+// If the memory that is judged, or the one near it, is edited while the judge decides, it is left for another run. That
+// run counts the edited memory as said at the edit.
 func TestJudgeAgain_LeavesWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	for _, isNewer := range []bool{false, true} {
@@ -120,7 +120,7 @@ func TestJudgeAgain_LeavesWhatHasChanged(t *testing.T) {
 	}
 }
 
-// A memory that was forgotten since costs no call, and a judge that fails for a day fails the job.
+// The job does not ask the judge about a memory that was forgotten since. It fails after a judge has failed for a day.
 func TestJudgeAgain_Ends(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// maxReply is the number of lexemes up to which a message is embedded and searched with what it answers. Measured
+// maxReply is the most lexemes of a message that is embedded and searched with the question that it answers. Measured
 // through turns by defaults, see docs/decisions/0043-a-reply-is-one-item-with-its-question.md.
 const maxReply = 30
 
@@ -27,8 +27,8 @@ var noAnswer = lazyregexp.New(`(?i)^(?:(?:oh|hm+|well|sorry|unfortunately|(?:my|
 	`我?没有(?:相关|这方面|关于)`, `无法(?:回答|确定)`, `好问题`,
 }, "|") + `)`)
 
-// questionBefore returns what a short message answers: the sentences of the message before it that ask, if that is
-// another speaker's and the message does not put them off; else "".
+// questionBefore returns the question that a short message answers: the asking sentences of the message before it. It
+// returns "" if both messages have the same speaker, or if the short message puts the question off.
 func (s *Service) questionBefore(m, previous memory.Message) string {
 	if memory.SpeakerOf(m.Role, m.Name) == memory.SpeakerOf(previous.Role, previous.Name) ||
 		!s.isQuestion(previous.Content) || len(text.Lexemes(m.Content)) > maxReply ||

@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// talk reports turns of one conversation, of messages that begin with the initial of their role, as list takes them.
+// talk reports turns of one conversation. Each text begins with the initial of its role, see list.
 func (b *fixture) talk(turns ...[]string) {
 	b.t.Helper()
 	for _, messages := range turns {
@@ -27,8 +27,8 @@ func (b *fixture) talk(turns ...[]string) {
 	}
 }
 
-// answers returns the messages that are kept with what they were asked, as "asked -> content". It fails unless their
-// embeddings and lexemes are those of both.
+// answers returns the messages that are kept with their question, as "asked -> content". It fails unless their
+// embeddings and lexemes are those of question and content.
 func (b *fixture) answers() (answers []string) {
 	b.t.Helper()
 	for _, m := range b.kept() {
@@ -46,7 +46,7 @@ func (b *fixture) answers() (answers []string) {
 	return answers
 }
 
-// A short message is kept with what another speaker asked just before, of the same turn or of the one before.
+// A short message is kept with the question that another speaker asked just before, in the same turn or the one before.
 func TestProcess_KeepsAnswersWithTheirQuestions(t *testing.T) {
 	t.Parallel()
 	long := "In the " + strings.Repeat("upper garden behind another hedge ", 8)
@@ -97,7 +97,7 @@ func TestProcess_KeepsAnswersWithTheirQuestions(t *testing.T) {
 	}
 }
 
-// A reply that answers nothing is kept without its question, which it would match best when that is asked again.
+// A reply that answers nothing is kept without the question: it would match best when the question is asked again.
 func TestQuestionBefore_IsOfAnswersAlone(t *testing.T) {
 	t.Parallel()
 	s := newMessageFixture(t)
@@ -114,7 +114,8 @@ func TestQuestionBefore_IsOfAnswersAlone(t *testing.T) {
 	}
 }
 
-// What is forgotten of a question leaves the messages that answer it, also a forgotten one, and comes back with it.
+// The forgotten text of a question is removed from the messages that answer it, also from a forgotten message. A
+// restore puts it back.
 func TestForget_TakesQuestionsFromTheirAnswers(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
@@ -160,7 +161,7 @@ func TestForget_TakesQuestionsFromTheirAnswers(t *testing.T) {
 	}
 }
 
-// Forgetting an edited question takes its original words from the answer, which stays if it is pinned.
+// Forgetting an edited question removes its original words from the answer. The answer stays if it is pinned.
 func TestForget_TakesEditedQuestionsFromTheirAnswers(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
@@ -181,7 +182,7 @@ func TestForget_TakesEditedQuestionsFromTheirAnswers(t *testing.T) {
 	}
 }
 
-// A withdrawn turn leaves the answers of the next one.
+// The questions of a withdrawn turn are removed from the answers in the next turn.
 func TestWithdraw_TakesQuestionsFromTheirAnswers(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)

@@ -8,8 +8,8 @@ import (
 	"hippocampus/db"
 )
 
-// batcher collects turns for a statement that is cheaper for many turns at once: the first
-// turn goes at once, those of the next endPace go together.
+// batcher collects turns for a statement that is cheaper for many turns at once: the first turn goes at once, and the
+// turns that arrive within the next endPace go in one batch.
 type batcher struct {
 	mu     sync.Mutex
 	open   bool // turns are accepted

@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// kindOf returns the kind of the event by which a memory is changed back: it says in which status that leaves the
-// memory, as the event does that led there for the first time.
+// kindOf returns the kind of the event by which a memory is changed back. The kind shows which status the memory gets,
+// as the kind of the event that first led to that status does.
 func kindOf(before, after memory.Memory) memory.EventKind {
 	switch {
 	case after.Status == memory.Active:
@@ -30,7 +30,7 @@ type condensed struct {
 	Into []string `json:"into"` // ids of the memories that were derived from it
 }
 
-// condensedInto returns what a memory was condensed into the last time; nil: it never was.
+// condensedInto returns the ids of the memories that a memory was condensed into last; nil: it was never condensed.
 func condensedInto(events []memory.Event) []string {
 	for _, e := range slices.Backward(events) {
 		var detail condensed
@@ -41,7 +41,7 @@ func condensedInto(events []memory.Event) []string {
 	return nil
 }
 
-// settledEffects settles what stands for condensed memories after the changes of a request, and returns what it did.
+// settledEffects settles the condensed memories after the changes of a request, and returns the effects.
 func settledEffects(ctx context.Context, changes *history.Recorder) (effects []Effect, err error) {
 	settled, err := changes.SettleCondensed(ctx)
 	for _, m := range settled {

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Another service's memory is merged into what is known already, or replaces it, and its sources stay out of it.
+// The memory of another service is merged into a known memory, or replaces it, and is not compared with its sources.
 func TestCompare_AppliesTheJudgesDecisions(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -17,7 +17,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// condense stores an insight of the user's active facts with the contents, which retire.
+// condense stores an insight of the user's active facts with the contents. The facts become consolidated.
 func (b *fixture) condense(insight string, contents ...string) (id string) {
 	b.t.Helper()
 	id = memory.NewID()
@@ -115,8 +115,8 @@ var (
 	}
 )
 
-// What is said later supersedes a fact that an insight stands for, by whichever door. The insight is former, and its
-// other source answers again.
+// A later statement supersedes a fact that an insight stands for, whichever way it is written. The insight is then
+// former, and its other source is active again.
 func TestCondensed_IsSuperseded(t *testing.T) {
 	t.Parallel()
 	doors := map[string]func(b *fixture){
@@ -142,7 +142,7 @@ func TestCondensed_IsSuperseded(t *testing.T) {
 	}
 }
 
-// What is reported late and was said earlier is superseded by a fact that an insight stands for, which stays condensed.
+// A statement that is reported late and was said earlier is superseded by a condensed fact. The fact stays condensed.
 func TestCondensed_SupersedesWhatWasSaidEarlier(t *testing.T) {
 	t.Parallel()
 	b := condensedTalk(t)
@@ -160,8 +160,8 @@ func TestCondensed_SupersedesWhatWasSaidEarlier(t *testing.T) {
 	}
 }
 
-// When what was said later is withdrawn, both facts are condensed again, each time. When a request restores the
-// superseded fact, the other one is.
+// When the later statement is withdrawn, both facts are condensed again, each time. When a request restores the
+// superseded fact instead, only the other fact is condensed again.
 func TestCondensed_IsUndone(t *testing.T) {
 	t.Parallel()
 	b := condensedTalk(t)
@@ -209,8 +209,8 @@ func TestCondensed_IsUndone(t *testing.T) {
 	}
 }
 
-// A released fact that was changed since stays active: the insight does not state what it says now, and is former for
-// that alone, so that no fact is condensed into it again.
+// A released fact that was changed since stays active, since the insight does not state the changed fact. For that
+// reason alone the insight is former, so that no other fact is condensed into it again.
 func TestCondensed_KeepsWhatWasChangedSince(t *testing.T) {
 	t.Parallel()
 	b := condensedTalk(t)
@@ -246,7 +246,7 @@ func TestCondensed_HasSeveralInsights(t *testing.T) {
 	}
 }
 
-// With a judge, a condensed fact is among what it is asked about, and a contradiction alone changes it.
+// The judge is asked about condensed facts too, and only a contradiction changes such a fact.
 func TestCondensed_IsJudged(t *testing.T) {
 	t.Parallel()
 	for relation, want := range map[string]string{"contradicts": "superseded", "refines": "consolidated"} {
@@ -268,7 +268,7 @@ func TestCondensed_IsJudged(t *testing.T) {
 	}
 }
 
-// replacingIn is the answer of a judge that replaces the memory with the text by a prompt, and keeps the others.
+// replacingIn returns a judge's answer to a prompt: it replaces the memory with the text, and keeps the others.
 func replacingIn(t *testing.T, prompt, text, relation string) string {
 	t.Helper()
 	type decision struct {
@@ -299,7 +299,8 @@ func replacingIn(t *testing.T, prompt, text, relation string) string {
 	return string(encoded)
 }
 
-// A restore brings no insight back that states what was forgotten after it, and condenses nothing into it.
+// A restore does not bring back an insight that states something forgotten after the insight, and condenses no fact
+// into such an insight.
 func TestRestore_LeavesOutInsightsOfWhatWasForgottenSince(t *testing.T) {
 	t.Parallel()
 	b := condensedTalk(t)

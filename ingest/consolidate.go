@@ -25,15 +25,15 @@ type Consolidation struct {
 	// Made are drafts derived from the conversation: AgentID, ConversationID, Content,
 	// Type, Domain, Importance and CreatedAt; Consolidate fills in the rest.
 	Made []memory.Memory
-	// Similarity is 0 if the drafts in Made are not compared with memories. Otherwise the judge decides about the
-	// memories near each draft. Without its answer, a draft is merged into an active memory of the same agent from
-	// this cosine, and the memory's wording stays.
+	// Similarity is 0 if the drafts in Made are not compared with memories. Otherwise the judge decides about the memories
+	// near each draft. Without its answer, a draft is merged into an active memory of the same agent from this cosine on,
+	// and that memory keeps its wording.
 	Similarity float64
 	// Last runs at the end of the transaction; its error rolls everything back. It may run more than once.
 	Last func(ctx context.Context, tx db.UserTx, done Consolidated) error
 }
 
-// isPresent refuses what was made from an earlier edition of the log, which may state what was forgotten since.
+// isPresent refuses a consolidation of an earlier edition of the log, which may state what was forgotten since.
 func (c *Consolidation) isPresent(ctx context.Context, tx db.UserTx) error {
 	log, found, err := tx.RecordedConversation(ctx, c.ConversationID)
 	if err == nil && found && log.Edition != c.Edition {

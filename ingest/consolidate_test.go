@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What a conversation leaves is judged as facts are, except for summaries. Without an answer of the judge it is merged
-// by its similarity.
+// Drafts made from a conversation are judged as facts are, except for summaries. Without an answer of the judge they
+// are merged by similarity.
 func TestConsolidate_JudgesWhatItMakes(t *testing.T) {
 	t.Parallel()
 	decided := func(decision string) llmtest.Reply {

@@ -35,7 +35,7 @@ func newCounts() *counts {
 	return c
 }
 
-// count counts attempts at turns that ended alike, and the verdicts on their candidates.
+// count counts attempts at turns that have the same outcome, and the verdicts on their candidates.
 func (c *counts) count(turns int, outcome TurnOutcome, candidates ...memory.Candidate) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

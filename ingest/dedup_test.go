@@ -67,7 +67,7 @@ func TestMerge_KeepsNewerWordingAndHigherImportance(t *testing.T) {
 		t.Errorf("history %+v, %v", history, err)
 	}
 
-	// Told late: an older wording raises the importance, and that is all.
+	// Reported late: an older wording raises the importance and changes nothing else.
 	const older = "Ada started to drink tea"
 	b.models.Embedding(older, b.models.Vector(newer))
 	w := b.write(older, 0.95, first.Memory.CreatedAt.Add(-24*time.Hour))
@@ -76,7 +76,7 @@ func TestMerge_KeepsNewerWordingAndHigherImportance(t *testing.T) {
 	}
 }
 
-// Of memories that are as like a fact the oldest takes it up, however a database orders them.
+// A fact is merged into the oldest of several equally near memories, in whatever order the database returns them.
 func TestMerge_PrefersTheOldestOfEquallyNearMemories(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -141,8 +141,8 @@ func TestMerge_MergesFactsOfOneAnswer(t *testing.T) {
 	}
 }
 
-// Of two writes in one batch that both merge into a memory of the last
-// seconds, the second sees what the first has made of it.
+// If two writes of one batch merge into the same memory of the last seconds, the second write sees the result of the
+// first.
 func TestWriteBatch_MergesWithinTheBatch(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -171,8 +171,7 @@ func TestWriteBatch_MergesWithinTheBatch(t *testing.T) {
 	}
 }
 
-// A turn that waited for its model is still judged by what recall had handed
-// out when it was said.
+// A turn that waited for its model is compared with the memories that recall had returned when the turn was said.
 func TestProcess_DropsEchoesOfDelayedTurns(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

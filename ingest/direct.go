@@ -27,7 +27,7 @@ func (s *Service) Write(ctx context.Context, w Write) (write.Written, error) {
 func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult {
 	results := make([]BatchResult, len(writes))
 	var asked []memory.Memory
-	var places []int // of asked among the writes
+	var places []int // index in writes of each of asked
 	for i, w := range writes {
 		if results[i].Err = s.unimportant(w); results[i].Err == nil {
 			asked, places = append(asked, s.asked(w)), append(places, i)
@@ -81,7 +81,7 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	return results
 }
 
-// noteActivity returns what notes that the user writes, and with which agents.
+// noteActivity returns a function that records that the user writes, and with which agents.
 func (s *Service) noteActivity(drafts []write.Draft) func(context.Context, db.UserTx) error {
 	var written []memory.Memory
 	for _, d := range drafts {

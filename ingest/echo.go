@@ -17,8 +17,8 @@ const (
 	minEchoLength = 2   // fewer lexemes are no evidence
 )
 
-// utterances returns the readable messages of a turn without the contexts that a client put into what the user said,
-// which it returns as left out. The log keeps the messages as they were reported.
+// utterances returns the readable messages of a turn without the contexts that a client put into the user's messages.
+// It returns these contexts as left out. The log keeps the messages as they were reported.
 func (s *Service) utterances(turn memory.Turn) (said []memory.Message, leftOut []memory.Omission) {
 	said = s.withoutSecrets(turn.Readable())
 	for i, m := range said {
@@ -32,8 +32,8 @@ func (s *Service) utterances(turn memory.Turn) (said []memory.Message, leftOut [
 	return said, leftOut
 }
 
-// withoutSecrets returns a copy of messages without secrets, which those have that were stored before secrets were cut
-// out of requests.
+// withoutSecrets returns a copy of messages without secrets. Messages that were stored before secrets were cut out of
+// requests may have secrets.
 func (s *Service) withoutSecrets(messages []memory.Message) []memory.Message {
 	cleaned := slices.Clone(messages)
 	if s.set.CutSecrets {
@@ -75,8 +75,8 @@ func (s *Service) echoes(ctx context.Context, turn memory.Turn) (echoes, error) 
 	return e, nil
 }
 
-// find returns the memory that a fact echoes: a memory that holds nearly all words of the
-// fact, if the user's own messages do not.
+// find returns the memory that a fact echoes: a memory that holds nearly all words of the fact. It finds no memory if
+// the user's own messages hold half of the words.
 func (e echoes) find(fact string) (memory.Memory, bool) {
 	if len(e.handedOut) == 0 {
 		return memory.Memory{}, false
@@ -109,7 +109,7 @@ func (e echoes) repeats(role, sentence string, sentences int) bool {
 	})
 }
 
-// coverage returns the share of words that are in by.
+// coverage returns the share of words that by has.
 func coverage(words, by map[string]bool) float64 {
 	n := 0
 	for word := range words {

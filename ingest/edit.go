@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Change edits an active memory of the app. Another content of a fact is compared with what is known as if it were said
-// now; see write.Writer.Reword. KindConflict: the memory is not active.
+// Change edits an active memory of the app. The new content of a fact is compared with the known memories as if it were
+// said now; see write.Writer.Reword. KindConflict: the memory is not active.
 func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memory.Memory, error) {
 	by := llm.Serving(s.Embedder)
 	var before memory.Memory
@@ -52,7 +52,7 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 	return s.edit(ctx, appID, id, memory.EventUpdated, apply)
 }
 
-// assignText sets the type and the content, with what it is searched by.
+// assignText sets the type and the content, and the lexemes by which the memory is searched.
 func (c Change) assignText(m *memory.Memory) {
 	assign(&m.Content, c.Content)
 	assign(&m.Type, c.Type)

@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Edited is what became of one of the ids that were to be forgotten or restored.
+// Edited is the result for one of the ids that were to be forgotten or restored.
 type Edited struct {
 	ID      string
 	Memory  memory.Memory // without embedding
@@ -51,7 +51,7 @@ func (s *Service) editAll(
 		for batch := range slices.Chunk(owned[owner], editBatch) {
 			edited, err := together(ctx, owner, batch)
 			if err != nil {
-				edited = nil // what a transaction would have done that was rolled back
+				edited = nil // the results of a transaction that was rolled back
 			} else {
 				err = memory.Errorf(memory.KindNotFound, "the memory was purged in the meantime")
 			}

@@ -64,7 +64,7 @@ func factOf(c memory.Candidate, turn memory.Turn) memory.Memory {
 	}
 }
 
-// draftsOf returns complete memories as drafts that are compared alike.
+// draftsOf returns complete memories as drafts that all have the same comparison.
 func draftsOf(memories []memory.Memory, compare write.Comparison) []write.Draft {
 	drafts := make([]write.Draft, len(memories))
 	for i, m := range memories {
@@ -81,6 +81,6 @@ func embeddedTexts(memories []memory.Memory) []string {
 	return texts
 }
 
-// Refused counts the memories without an embedding, since the embedder refused their texts. A turn that is processed
-// again counts again.
+// Refused returns the number of memories that have no embedding because the embedder refused their texts. A turn that
+// is processed again counts again.
 func (s *Service) Refused() int64 { return s.refusedCount.Load() }

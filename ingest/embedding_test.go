@@ -12,7 +12,7 @@ import (
 
 var tooLong = strings.Repeat("The garden needs water. ", 20)
 
-// refuse makes the embedder answer with a status to calls that hold such a text.
+// refuse makes the embedder answer with a status to calls that hold a text which isSuch chooses.
 func (b *fixture) refuse(status int, isSuch func(text string) bool) {
 	b.models.OnEmbed(func(r llmtest.EmbedRequest) llmtest.Reply {
 		if slices.ContainsFunc(r.Texts, isSuch) {
@@ -22,7 +22,7 @@ func (b *fixture) refuse(status int, isSuch func(text string) bool) {
 	})
 }
 
-// refuseLong makes the embedder refuse texts of more than 200 bytes, which is less than the parts of a text have.
+// refuseLong makes the embedder refuse texts of more than 200 bytes. The parts of a long text are longer.
 func (b *fixture) refuseLong(status int) {
 	b.refuse(status, func(s string) bool { return len(s) > 200 })
 }
@@ -172,7 +172,7 @@ func TestProcess_EmbedsLongMessagesInParts(t *testing.T) {
 	}
 }
 
-// past processes turns of one message each as they were before messages were kept.
+// past processes turns of one message each, as turns from before messages were kept.
 func (b *fixture) past(messages ...string) {
 	b.t.Helper()
 	b.set.Messages = false

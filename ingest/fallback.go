@@ -16,8 +16,8 @@ import (
 	"hippocampus/scorer"
 )
 
-// fallBack lets rules take the facts of a turn whose scorer has failed with cause, until the scorer answers. It does
-// nothing after the first failure that may pass, since most do within a second.
+// fallBack lets rules take the facts of a turn whose scorer has failed with cause, until the scorer answers. After the
+// first failure it does nothing if the failure may pass, since most failures pass within a second.
 func (s *Service) fallBack(
 	ctx context.Context, turn memory.Turn, q question, e echoes, messages []memory.Memory, cause error,
 ) {
@@ -79,7 +79,7 @@ func (s *Service) takenByRules(ctx context.Context, turn memory.Turn) ([]memory.
 	return slices.DeleteFunc(candidates, func(c memory.Candidate) bool { return c.Scorer != scorer.RulesName }), err
 }
 
-// takeBackRules takes back what rules have taken from a turn, now that the scorer has answered.
+// takeBackRules takes back the facts that rules took from a turn, since the scorer has answered.
 func (s *Service) takeBackRules(ctx context.Context, turn memory.Turn) error {
 	taken, err := s.takenByRules(ctx, turn)
 	if err != nil || len(taken) == 0 {

@@ -45,7 +45,7 @@ func (b *fixture) again(turnID string) Outcome {
 	return b.outcome(turnID)
 }
 
-// Rules take the facts of a turn while the model fails, and its answer takes their place.
+// Rules take the facts of a turn while the model fails. The facts of the model's later answer replace these.
 func TestFallback_RulesTakeTheFactsUntilTheModelAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -103,7 +103,7 @@ func TestFallback_RulesTakeTheFactsUntilTheModelAnswers(t *testing.T) {
 	}
 }
 
-// What a user has pinned or edited in the meantime stays, and so does what another turn states too.
+// A fact that the user has pinned or edited in the meantime stays, and so does a fact that another turn states too.
 func TestFallback_KeepsWhatOthersState(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b *fixture, m memory.Memory) error{

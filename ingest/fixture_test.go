@@ -154,7 +154,7 @@ func (b *fixture) similar(first, second string, cosine float64) {
 	b.models.Embedding(second, two)
 }
 
-// written are the records of a writer, whose transactions are those of a spy.
+// written is the records of a writer whose transactions run through a spy.
 type written struct {
 	*sqlite.Store
 	spy *spy

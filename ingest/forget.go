@@ -44,22 +44,22 @@ type Done string
 // What may be done.
 const (
 	DoneForgotten Done = "forgotten"
-	DoneShortened Done = "shortened" // a message that goes on without the sentences that state or ask it
-	DoneRestored  Done = "restored"  // also of a memory that a withdrawn summary had condensed
+	DoneShortened Done = "shortened" // a message stays without the sentences that state or ask it
+	DoneRestored  Done = "restored"  // also a memory that a withdrawn summary had condensed
 	DoneReverted  Done = "reverted"  // a message has its sentences again, or a source is condensed again
 	DoneKept      Done = "kept"      // nothing, since it is pinned
 )
 
 // Forget soft-deletes a memory of the app: it leaves recall and the vector store, and can be restored until it is
-// purged. By OfStatement it does the same to what states the same, and shortens messages that say more; what is pinned
-// is kept. Forgetting twice changes nothing.
+// purged. With OfStatement it does the same to memories that state the same, and shortens messages that say more;
+// pinned memories are kept. Forgetting twice changes nothing.
 func (s *Service) Forget(ctx context.Context, appID, id string, scope Scope) (Edited, error) {
 	e := s.ForgetAll(ctx, appID, []string{id}, Forgetting{Scope: scope})[0]
 	return e, e.Err
 }
 
-// ForgetAll is Forget for many memories of the app, of any users. It returns a result for each id, in the same order;
-// an error of one id does not affect the others, but those of one user are forgotten in parts that fail together.
+// ForgetAll is Forget for many memories of the app, of any users. It returns a result for each id, in the same order.
+// An error of one id does not affect the others, except for those in the same batch of one user, which fail as a whole.
 func (s *Service) ForgetAll(ctx context.Context, appID string, ids []string, how Forgetting) []Edited {
 	forget := func(ctx context.Context, owner memory.Owner, batch []memory.Memory) (results []Edited, err error) {
 		p := &forgetting{Service: s, by: llm.Serving(s.Embedder), owner: owner, batch: batch, Forgetting: how}
@@ -78,7 +78,7 @@ func (s *Service) ForgetAll(ctx context.Context, appID string, ids []string, how
 	return s.editAll(ctx, appID, ids, forget)
 }
 
-// plans is how often forgetting is planned if what is to be shortened goes on to change.
+// plans is how often forgetting is planned while the messages that are to be shortened keep changing.
 const plans = 3
 
 // errOutdated rolls back a transaction whose plan was made for another content.
@@ -90,7 +90,7 @@ func forget(m *memory.Memory) error {
 	return nil
 }
 
-// together is the detail of an event of a memory that was changed because another one was forgotten, and of that one.
+// together is the detail of the event of a forgotten memory, and of the events of memories that were changed with it.
 type together struct {
 	Change    *history.Change `json:"change"`
 	Statement string          `json:"statement"`       // id of the memory that was to be forgotten
@@ -116,7 +116,7 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 		ids[i] = c.ID
 	}
 	p.done = map[string]*consequences{}
-	forgotten := map[string]string{} // id of the memory of the batch, by that of what is forgotten with it
+	forgotten := map[string]string{} // id of the memory of the batch, by the id of a memory that is forgotten with it
 	sayings := slices.Clone(p.sayings)
 	var relinked []memory.Relation
 	var revived []memory.Memory
@@ -189,7 +189,7 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 	return results, nil
 }
 
-// consequences are what the forgetting of a memory of the batch does besides.
+// consequences are the further changes that come from forgetting a memory of the batch.
 type consequences struct {
 	effects []Effect
 	also    []string // ids of the other memories that it changes
@@ -204,7 +204,8 @@ func (p *forgetting) of(root string) *consequences {
 	return p.done[root]
 }
 
-// forgetBatch forgets the memories of the batch, and what the log and timelines hold of these and of the others.
+// forgetBatch forgets the memories of the batch. It withholds from the log what these and the others state, and takes
+// their facts from the timelines.
 func (p *forgetting) forgetBatch(
 	ctx context.Context, tx db.UserTx, changes *history.Recorder, sayings []saying, forgotten map[string]string,
 ) (results []Edited, err error) {
@@ -260,8 +261,8 @@ func (p *forgetting) forgetBatch(
 	return results, nil
 }
 
-// apply changes a memory as planned; model is that of the embedding. It does nothing, and returns "", if that is not
-// needed any more.
+// apply changes a memory as planned; model is that of the embedding. It changes nothing, and returns "", if the change
+// is not needed any more.
 func (c *planned) apply(m *memory.Memory, model string, now time.Time) (Done, memory.EventKind, error) {
 	before := *m
 	switch {

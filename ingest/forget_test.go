@@ -15,7 +15,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// put stores memories as they are, with ids that the test chooses by a last digit, and what each was derived from.
+// put stores memories unchanged, and the sources that each was derived from. The test chooses the last digit of each
+// id.
 func (b *fixture) put(derived map[string][]string, memories ...memory.Memory) {
 	b.t.Helper()
 	for i := range memories {
@@ -73,8 +74,8 @@ func (b *fixture) condensed() (message, insight string) {
 	return message, insight
 }
 
-// An insight is withdrawn with a message that it was made of by way of a fact, its other sources come back, and one
-// restore undoes all of it. A dry run states the same and changes nothing.
+// Forgetting a message withdraws an insight that was made of the message's fact. The insight's other sources come back,
+// and one restore undoes all of it. A dry run returns the same and changes nothing.
 func TestForget_WithdrawsWhatWasDerived(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -118,7 +119,7 @@ func TestForget_WithdrawsWhatWasDerived(t *testing.T) {
 	}
 }
 
-// A restore leaves what was changed after the forgetting, and what was purged.
+// A restore leaves out memories that were changed after the forgetting, and purged ones.
 func TestRestore_LeavesWhatHasChangedSince(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -151,7 +152,7 @@ func TestRestore_LeavesWhatHasChangedSince(t *testing.T) {
 	}
 }
 
-// Facts of one message that are forgotten together leave what the message says besides.
+// If several facts of one message are forgotten in one request, the other parts of the message stay.
 func TestForgetAll_ShortensAMessageByEachFact(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -185,8 +186,8 @@ func TestForgetAll_ShortensAMessageByEachFact(t *testing.T) {
 	}
 }
 
-// A message goes on with what it says besides, also if an insight was made of the fact that is forgotten, and if two of
-// its facts are forgotten that were taken from one sentence.
+// The other parts of a message stay, also if an insight was made of the forgotten fact, or if two forgotten facts were
+// taken from one sentence.
 func TestForget_KeepsWhatAMessageSaysBesides(t *testing.T) {
 	t.Parallel()
 	message, first, second, insight := numbered(1), numbered(2), numbered(3), numbered(4)

@@ -24,8 +24,8 @@ type formerFact struct {
 	Due        time.Time        `json:"due,omitzero"`
 }
 
-// forgetFacts takes the facts from their timelines that forgotten memories state. memories has the memory of the batch
-// by the id of each. A later evidence of the same value is new.
+// forgetFacts takes the facts that forgotten memories state from their timelines. memories maps the id of each
+// forgotten memory to that of the memory of the batch. Later evidence of the same value counts as new.
 func (p *forgetting) forgetFacts(ctx context.Context, tx db.UserTx, memories map[string]string) error {
 	ids := make([]string, 0, len(memories))
 	for id := range memories {
@@ -58,7 +58,7 @@ func (p *forgetting) forgetFacts(ctx context.Context, tx db.UserTx, memories map
 	return nil
 }
 
-// restoreFacts puts facts back onto their timelines, and returns the effects by the id of the batch.
+// restoreFacts puts facts back onto their timelines, and returns the effects by the id of the memory of the batch.
 func (r *restoring) restoreFacts(ctx context.Context, tx db.UserTx) (map[string][]FactEffect, error) {
 	effects := map[string][]FactEffect{}
 	for _, u := range r.undone {

@@ -21,7 +21,7 @@ type LogEffect struct {
 	Done           Done   // DoneForgotten, DoneShortened, DoneRestored or DoneReverted
 }
 
-// Bounds of what is read of the log to find who repeats a statement.
+// Bounds of the part of the log that is searched for repetitions of a statement.
 const (
 	readEvents = 1000 // the last ones of a conversation
 	readOpen   = 10   // open conversations, the latest ones
@@ -36,11 +36,11 @@ type saying struct {
 	texts   []string
 }
 
-// isRemembered reports whether a memory holds the message. What an accepted turn says besides is not yet processed, and
-// is said after the forgetting.
+// isRemembered reports whether a memory holds the message. The other messages of an accepted turn are not yet
+// processed, and count as said after the forgetting.
 func (s saying) isRemembered() bool { return s.message < 0 }
 
-// isOf reports whether it is in the message that a memory holds.
+// isOf reports whether the saying is in the message that a memory holds.
 func (s saying) isOf(m memory.Memory) bool {
 	return s.turnID == m.SourceTurnID && s.speaker == m.Speaker
 }
@@ -54,7 +54,7 @@ func (c *planned) saying(before memory.Memory) saying {
 	return sayingOf(before, c.root.ID, texts)
 }
 
-// sayingOf returns where the turn of a message states texts of it.
+// sayingOf returns where the turn of a message states some texts of the message.
 func sayingOf(m memory.Memory, root string, texts []string) saying {
 	return saying{root: root, turnID: m.SourceTurnID, speaker: m.Speaker, message: -1, texts: texts}
 }
@@ -69,7 +69,7 @@ func sentencesOf(m memory.Memory) (sentences []string) {
 }
 
 // readLog finds where the statements of the roots are repeated in the conversations in which they were made or found,
-// and in the open ones: contexts and consolidations read these, also what is no memory.
+// and in the open ones. Contexts and consolidations read these conversations, including parts that became no memory.
 func (p *forgetting) readLog(
 	ctx context.Context, roots []memory.Memory, statements []statement.Statement, docs []db.Document,
 ) error {
@@ -133,7 +133,7 @@ func (p *forgetting) conversations(ctx context.Context, roots []memory.Memory, d
 	return ids, nil
 }
 
-// withhold withholds from the readers of turns what these state.
+// withhold withholds from the readers of turns what the sayings state.
 func (p *forgetting) withhold(ctx context.Context, tx db.UserTx, all []saying) (*logEdit, error) {
 	var l logEdit
 	if p.turnID() != "" {
@@ -156,7 +156,7 @@ func (p *forgetting) withhold(ctx context.Context, tx db.UserTx, all []saying) (
 	return &l, l.store(ctx, tx)
 }
 
-// withheldOf returns what is withheld of a turn, and is to be withheld from an instant on.
+// withheldOf returns what is withheld of a turn already, and what the saying adds to it at an instant.
 func (s saying) withheldOf(t memory.Turn, at time.Time) []memory.Withheld {
 	withheld, located := slices.Clip(t.Withheld), false
 	add := func(message int, text string) {

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// forgetting forgets memories of one owner, with what states the same.
+// forgetting forgets memories of one owner, and the memories that state the same.
 type forgetting struct {
 	*Service
 	by    llm.Embedder
@@ -20,9 +20,9 @@ type forgetting struct {
 	batch []memory.Memory
 	Forgetting
 	turn *memory.Turn // that is withdrawn, with the memories of the batch; may be nil
-	// keepsTurn: the turn itself stays, and what the batch repeats elsewhere.
+	// keepsTurn: the turn itself stays, and so do repetitions of the batch elsewhere.
 	keepsTurn bool
-	title     string                     // of its conversation, if that was the turn's
+	title     string                     // new one of its conversation, if that had the turn's
 	revived   []memory.Memory            // facts that are to be active again
 	settle    write.Settle               // of what is active again; nil: nothing is
 	sources   map[string][]memory.Memory // of the batch
@@ -32,13 +32,13 @@ type forgetting struct {
 	log       *logEdit                 // what was changed of it
 }
 
-// planned is what is to become of a memory that was found with one of the batch.
+// planned is the change that is planned for a memory that was found with a memory of the batch.
 type planned struct {
 	statement.Found
 	root      memory.Memory               // of the batch
 	said      string                      // content that Left was made from
-	unasked   bool                        // what was asked before it is forgotten; Left is not empty
-	undo      func(m *memory.Memory) bool // what changes it back, if nothing else has changed it since; nil: it goes
+	unasked   bool                        // the question that it answers is forgotten; Left is not empty
+	undo      func(m *memory.Memory) bool // changes it back, unless something else has changed it since; nil: it goes
 	text      string                      // to be embedded; "": nothing
 	embedding []float32
 }
@@ -173,8 +173,8 @@ func documentOf(m memory.Memory, sources []memory.Memory) db.Document {
 	}
 }
 
-// note plans what states the same as a root, of documents and of what it was derived from. It shortens messages in
-// both, so that what is left of them is compared with the next root.
+// note plans what becomes of the documents that state the same as a root, and of the memories that the root was derived
+// from. It shortens messages in both lists, so that the next root is compared with what is left of them.
 func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Statement {
 	found, stated := p.statement(root, docs)
 	p.noteFound(root, found, docs)
@@ -225,15 +225,15 @@ func (p *forgetting) noteFound(root memory.Memory, found []statement.Found, docs
 	}
 }
 
-// hasLost reports whether the sentence of a message from which a root was taken has been taken out with another root:
-// what is left has no word of the root, and does not state it in another language either.
+// hasLost reports whether the sentence of a message from which root was taken has already been taken out with another
+// root: what is left has no word of root, and does not state it in another language either.
 func (c *planned) hasLost(root memory.Memory, f statement.Found) bool {
 	sharesWord := func(sentence string) bool { return statement.SharesWord(root.Content, sentence) }
 	return f.Why == statement.Source && f.Left == "" &&
 		!slices.ContainsFunc(f.Taken, sharesWord) && slices.ContainsFunc(c.Taken, sharesWord)
 }
 
-// statement returns what states the same as a root among documents, or goes with it.
+// statement returns the documents that state the same as a root, or go with it.
 func (p *forgetting) statement(root memory.Memory, docs []db.Document) ([]statement.Found, statement.Statement) {
 	if p.turn != nil {
 		return statement.OfWithdrawn(root, p.isAsked, docs)
@@ -259,13 +259,13 @@ func (p *forgetting) plannedFor(id string) *planned {
 	return nil
 }
 
-// isAsked reports whether a memory is to be forgotten by its id.
+// isAsked reports whether a memory is one of the batch.
 func (p *forgetting) isAsked(id string) bool {
 	return slices.ContainsFunc(p.batch, func(m memory.Memory) bool { return m.ID == id })
 }
 
-// prepare embeds what changes, and compares what comes back with what is active. The facts of a model that answers late
-// are compared with it anyway.
+// prepare embeds the texts that change, and compares facts that become active again with the active memories. If the
+// turn stays, it does not compare: the facts of the model that answers late are compared with these facts anyway.
 func (p *forgetting) prepare(ctx context.Context) (err error) {
 	if len(p.revived) > 0 && !p.keepsTurn {
 		if p.settle, err = p.Writer.Restored(ctx, p.owner, p.revived, false); err != nil {

@@ -36,7 +36,7 @@ func (p *forgetting) release(root memory.Memory, condensed []memory.Memory) {
 	}
 }
 
-// planUndo plans that a memory is changed back, with a root, unless it goes.
+// planUndo plans that forgetting root changes a memory back, unless the memory itself is forgotten or shortened.
 func (p *forgetting) planUndo(root, m memory.Memory, why statement.Why, undo func(m *memory.Memory) bool) {
 	c := p.plannedFor(m.ID)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"hippocampus/scorer"
 )
 
-// Words of another voice are a candidate with the reason why they are no fact of the user, and no threshold lets them
-// pass.
+// Words of another voice become a candidate with the reason why they are no fact of the user. No threshold lets such a
+// candidate pass.
 func TestGate_RefusesWordsOfAnotherVoice(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -8,8 +8,9 @@ import (
 	"hippocampus/scorer"
 )
 
-// refuseUnsaid gives the verdict invalid to what a model has proposed and the user has not said: neither in the turn
-// nor in the messages before it, which the model was given too. The facts of rules are the user's own sentences.
+// refuseUnsaid gives the verdict invalid to facts that a model has proposed and the user has not said: neither in the
+// turn nor in the messages before it, which the model was given too. Facts of rules are the user's own sentences, and
+// pass.
 func refuseUnsaid(q question, candidates []memory.Candidate) {
 	if len(candidates) == 0 || candidates[0].Scorer == scorer.RulesName {
 		return

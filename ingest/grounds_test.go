@@ -75,7 +75,7 @@ func TestGate_FindsWhatWasSaidBefore(t *testing.T) {
 	}
 }
 
-// What rules take are the user's own sentences, which are not asked for again.
+// Facts of rules are the user's own sentences. They are not checked again.
 func TestGate_LeavesTheFactsOfRules(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -34,7 +34,7 @@ func (b *fixture) stored(id string) memory.Memory {
 	return m
 }
 
-// searched are the ids that the vector store has near a text.
+// searched returns the ids that the vector store finds near a text.
 func (b *fixture) searched(content string) (ids []string) {
 	b.t.Helper()
 	vectors, err := b.Embedder.Embed(b.t.Context(), 0, []string{content})
@@ -147,7 +147,7 @@ func (b *fixture) embedding(content string) []float32 {
 	return vectors[0]
 }
 
-// What changed while the judge thought is left alone.
+// A memory that changed while the judge decided is left as it is.
 func TestJudge_IgnoresJudgementOfOldWording(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

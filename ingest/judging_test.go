@@ -13,9 +13,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The judge is asked about the five nearest memories from judge_similarity on, also about those that would be merged
-// without it, and about those with the same attribute, a topic or a rare word in common. It is not asked about equal
-// words and other agents'.
+// The judge is asked about the five nearest memories from judge_similarity on, also if they would be merged without a
+// judge, and about memories that have the attribute, a topic or a rare word in common with the fact. It is not asked
+// about memories with equal words, or of other agents.
 func TestJudge_IsAskedAboutWhatMayBeTheSame(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -55,7 +55,7 @@ func TestJudge_IsAskedAboutWhatMayBeTheSame(t *testing.T) {
 	}
 }
 
-// One call decides about the five nearest and those that share words.
+// One call decides about the five nearest memories and about those that share words with the fact.
 func TestJudge_IsAskedOnceAboutAllThatItSees(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

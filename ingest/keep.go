@@ -57,8 +57,8 @@ func (s *Service) stored(ctx context.Context, turn memory.Turn, messages []memor
 	return slices.DeleteFunc(stored, isForgotten), nil
 }
 
-// writeToStored writes the candidates of a turn that could not be written with its messages because of conflict: they
-// were stored while the embedder did not answer, or when a model was to be asked that is not configured any more.
+// writeToStored writes the candidates of a turn whose write has failed with conflict, since its messages are stored.
+// They were stored while the embedder did not answer, or when a model was to be asked that is not configured any more.
 func (s *Service) writeToStored(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, conflict error,
 ) error {
@@ -79,7 +79,7 @@ func (s *Service) writeToStored(
 	return s.write(ctx, turn, candidates, stored, true)
 }
 
-// errKept is the conflict of messages that were stored by their words since the embedder was asked.
+// errKept is the conflict that the messages of a turn were stored by their words after the embedder was asked.
 var errKept = memory.Errorf(memory.KindConflict, "the messages of the turn are stored")
 
 // errReadAgain rolls back a transaction of a turn that a user has forgotten a part of since it was read.

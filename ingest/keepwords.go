@@ -15,8 +15,8 @@ import (
 )
 
 // completeOrKeep completes the messages of a turn, and facts that were taken from them, as complete does. If the
-// embedder fails, or has not answered within KeepAfter, it stores the messages by their words alone, so that they
-// can be recalled. kept: they are stored, and have the embeddings that the embedder has given since.
+// embedder fails, or has not answered within KeepAfter, it stores the messages by their words alone, so that they can
+// be recalled. kept: the messages are stored, with the embeddings that the embedder has returned since.
 func (s *Service) completeOrKeep(ctx context.Context, turn memory.Turn, messages, facts []memory.Memory) (
 	complete []memory.Memory, kept bool, err error,
 ) {

@@ -11,7 +11,7 @@ import (
 	"hippocampus/scorer"
 )
 
-// embedderFaults are the ways in which an embedder gives no vector of any text.
+// embedderFaults are the ways in which an embedder returns no vector for any text.
 var embedderFaults = map[string]llmtest.Reply{
 	"unavailable":     llmtest.Status(http.StatusServiceUnavailable),
 	"refuses the key": llmtest.Status(http.StatusUnauthorized),
@@ -99,7 +99,7 @@ func TestKeepByWords_KeepsMessagesWhileTheEmbedderTakesItsTime(t *testing.T) {
 	}
 }
 
-// A message that its user forgets while it has no embedding stays forgotten, and gives no fact.
+// A message that its user forgets while it has no embedding stays forgotten, and yields no fact.
 func TestKeepByWords_LeavesForgottenMessagesAlone(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)

@@ -27,7 +27,7 @@ func inOrder(lists ...[]memory.Omission) []memory.Omission {
 	return all
 }
 
-// withoutLost leaves out the complete messages that nothing would find.
+// withoutLost leaves out the complete messages that no search would find.
 func withoutLost(messages []memory.Memory) (kept []memory.Memory, leftOut []memory.Omission) {
 	for _, m := range messages {
 		if isLost(m) {
@@ -39,7 +39,7 @@ func withoutLost(messages []memory.Memory) (kept []memory.Memory, leftOut []memo
 	return kept, leftOut
 }
 
-// leaveOut stores what is left out of a turn, unless it is stored already or nothing is.
+// leaveOut stores what is left out of a turn, if anything is and it is not stored yet.
 func leaveOut(ctx context.Context, tx db.UserTx, turn memory.Turn) error {
 	if len(turn.LeftOut) == 0 {
 		return nil

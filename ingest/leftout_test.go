@@ -102,7 +102,7 @@ var pieces = []string{
 	heading.English.Sections[heading.Memories] + "\n", strings.Repeat("Moving takes time. ", 60),
 }
 
-// What is remembered of the messages of a turn, and what is left out, is all that was said, whatever fails.
+// The remembered parts of a turn's messages, and the parts left out, are all that was said, whatever fails.
 func TestLeftOut_AndWhatIsRememberedIsAllThatWasSaid(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)

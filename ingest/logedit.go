@@ -29,7 +29,7 @@ func (r *restoring) show(ctx context.Context, tx db.UserTx) (*logEdit, error) {
 
 // logEdit changes what is withheld of turns.
 type logEdit struct {
-	turns   []*memory.Turn // as they become
+	turns   []*memory.Turn // as they are to be stored
 	before  []memory.Turn
 	missing []string // ids of turns that do not exist
 	title   string   // of the conversation of a withdrawn turn
@@ -93,8 +93,8 @@ func (l *logEdit) change(t *memory.Turn, root string, withheld []memory.Withheld
 	effects.noteAll(*t, before)
 }
 
-// withdraw withdraws a turn that is as it was read, and gives its conversation a title if that was the turn's.
-// errOutdated: it has changed, or was deleted.
+// withdraw withdraws a turn that has not changed since it was read. Its conversation gets the title if it had the
+// turn's. errOutdated: the turn has changed, or was deleted.
 func (l *logEdit) withdraw(ctx context.Context, tx db.UserTx, read memory.Turn, title string, at time.Time) error {
 	t, err := l.turn(ctx, tx, read.ID)
 	switch {
@@ -112,13 +112,13 @@ func (l *logEdit) withdraw(ctx context.Context, tx db.UserTx, read memory.Turn, 
 	return nil
 }
 
-// isChanged reports whether the turn in a place becomes another one than it was.
+// isChanged reports whether the turn at index i differs from the turn that was read.
 func (l *logEdit) isChanged(i int) bool {
 	t, before := l.turns[i], l.before[i]
 	return len(t.Withheld) != len(before.Withheld) || t.Status != before.Status
 }
 
-// noteAll notes what readers of a turn do not get as before.
+// noteAll notes each message of a turn that readers get with another content than before.
 func (l *logEffects) noteAll(t memory.Turn, before []memory.Message) {
 	for i, m := range t.Readable() {
 		if m.Content != before[i].Content {
@@ -127,7 +127,7 @@ func (l *logEffects) noteAll(t memory.Turn, before []memory.Message) {
 	}
 }
 
-// note notes that a content has changed. Further changes of a message go on with the first one.
+// note notes that the content of a message has changed. A further change of the same message updates its effect.
 func (l *logEffects) note(t memory.Turn, message int, before, after string) {
 	e := LogEffect{TurnID: t.ID, ConversationID: t.ConversationID, Message: message}
 	if t.FirstEvent > 0 {

@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// equals reports whether two events are of the same message, if they have the same place: they have the same id, or one
-// of them has no id and they are equal in everything else.
+// equals reports whether two events at the same place are one message: they have the same id, or one of them has no id
+// and they are equal in everything else.
 func (e event) equals(other event) bool {
 	if e.hasID() && other.hasID() {
 		return e.id == other.id
@@ -33,9 +33,9 @@ func (s *said) withID(e event) (found event, ok bool) {
 	return event{}, false
 }
 
-// identified returns which messages of the beginning of a report are known: those whose id the log has, and those
-// without an id that equal one of the log. The beginning ends with the last message whose id the log has, and with
-// what equals the log after it.
+// identified reports for each message at the beginning of a report whether the log has it: the log has its id, or an
+// equal message if one of the two has no id. The beginning ends with the last message whose id the log has, and the
+// messages after it that equal those in the log.
 func (s *said) identified(reported []event) (known []bool) {
 	var last event
 	for i, e := range slices.Backward(reported) {
@@ -59,8 +59,8 @@ func (s *said) identified(reported []event) (known []bool) {
 	return known
 }
 
-// identify returns the end of a log with the older events that have an id of the turn, as far as the turn has ids that
-// the end lacks.
+// identify returns the end of a log. If the turn has ids that the end lacks, identify adds the older events of the
+// turns that have these ids.
 func (s *Service) identify(ctx context.Context, turn memory.Turn, end *said, replaced *withdrawal) (*said, error) {
 	if int64(len(end.events)) == end.log.Events {
 		return end, nil
@@ -88,8 +88,8 @@ func (s *Service) identify(ctx context.Context, turn memory.Turn, end *said, rep
 	return &whole, nil
 }
 
-// turnsOfMessages returns the turns of the conversation of a turn that have one of the ids, without the one that it
-// replaces.
+// turnsOfMessages returns the turns of a turn's conversation that have a message with one of the ids, except for the
+// turn that is replaced.
 func (s *Service) turnsOfMessages(ctx context.Context, turn memory.Turn, ids []string, replaced *withdrawal) (
 	[]memory.Turn, error,
 ) {
@@ -108,7 +108,7 @@ func (s *said) edited(turn memory.Turn) int {
 	})
 }
 
-// edited refuses a turn whose message has the id of another one, unless its client has reported the turn before.
+// edited refuses a turn with a message whose id another message has, unless its client has reported the turn before.
 func (s *Service) edited(ctx context.Context, turn memory.Turn, message int, replaced *withdrawal) (
 	known memory.Turn, err error,
 ) {

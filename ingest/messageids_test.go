@@ -52,7 +52,7 @@ func TestNews_AreDecidedByIDsFirst(t *testing.T) {
 	}
 }
 
-// An id is one event, also if its words differ in white space, and however long the chat is.
+// A message with an id is one event, also if its words differ in white space, and however long the chat is.
 func TestAccept_KnowsAMessageByItsID(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -69,7 +69,7 @@ func partRunes(s string) int {
 	return 600
 }
 
-// indexMessages gives the messages among memories that were written directly the lexemes of the day of their user.
+// indexMessages adds the day of their user to the lexemes of messages that were written directly.
 func (s *Service) indexMessages(ctx context.Context, memories []memory.Memory) ([]memory.Memory, error) {
 	for i := range memories {
 		m := &memories[i]
@@ -85,9 +85,9 @@ func (s *Service) indexMessages(ctx context.Context, memories []memory.Memory) (
 	return memories, nil
 }
 
-// sift returns the part of a message that is remembered, and the visible characters of the others by reason. answers
-// says whether the message answers a question, so that small talk says something; remarks, whether those of the
-// assistant are remembered.
+// sift returns the part of a message that is remembered, and the number of visible characters of the other parts by
+// reason. answers: the message answers a question, so that small talk says something. remarks: remarks of the assistant
+// are remembered.
 func (s *Service) sift(m memory.Message, answers bool, e echoes, remarks bool) (
 	kept string, left map[memory.OmissionReason]int,
 ) {
@@ -146,8 +146,8 @@ func gist(sentences []string, limit int) []string {
 	return kept
 }
 
-// statedBy returns the name in the user's message of a turn that a fact was taken from, "" if the message has no name,
-// or the user's id; and when the message was said.
+// statedBy returns the name in the user's message that a fact of a turn was taken from, and when the message was said.
+// The name is "" if the message has no name or has the user's id.
 func statedBy(fact string, turn memory.Turn) (name string, at time.Time) {
 	hasNameOrTime := func(m memory.Message) bool { return m.Role == memory.RoleUser && m.Name != "" || !m.At.IsZero() }
 	if !slices.ContainsFunc(turn.Messages, hasNameOrTime) {
@@ -174,8 +174,8 @@ func statedBy(fact string, turn memory.Turn) (name string, at time.Time) {
 }
 
 // spoken returns the message among drafts that a fact of a turn was taken from: the one that holds most of the fact's
-// words, the earliest of several. If no message has any of them, as when a model states the fact in another language,
-// it is the user's message, if there is only one; else nil.
+// words, the earliest of several. If no message has any of the words, as when a model states the fact in another
+// language, spoken returns the user's message if there is only one, else nil.
 func spoken(fact string, turn memory.Turn, messages []memory.Memory) *memory.Memory {
 	words, best := set(text.Lexemes(fact)), 0.0
 	var found, users *memory.Memory

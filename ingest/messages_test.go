@@ -155,7 +155,7 @@ func TestProcess_DropsRepeatedMemoriesFromMessages(t *testing.T) {
 	}
 }
 
-// The day of a message is found by its words, and is not in its embedding.
+// A message is found by the words of its day. Its embedding does not contain the day.
 func TestWrite_EmbedsAMessageWithoutItsDay(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -18,7 +18,8 @@ var cities = []string{
 	"The user lives in Porto", "The user lives in Faro", "The user lives in Braga", "The user lives in Oslo",
 }
 
-// replacing makes all cities similar, the scorer answer with the one that a turn names, and the judge replace each.
+// replacing makes all cities similar. The scorer answers with the city that a turn names, and the judge replaces each
+// city.
 func (b *fixture) replacing() {
 	for i, home := range cities {
 		b.similar(cities[0], home, 0.9)
@@ -32,7 +33,7 @@ func (b *fixture) replacing() {
 	b.models.OnPrompt(judgeMark, answersBy(decisions))
 }
 
-// acceptHome accepts a turn that states a home, said this many hours after the begin.
+// acceptHome accepts a turn that states a home, said this many hours after the beginning.
 func (b *fixture) acceptHome(home, hour int) memory.Turn {
 	b.t.Helper()
 	turn, _, err := b.Accept(b.t.Context(), memory.Turn{
@@ -78,7 +79,7 @@ func (b *fixture) latestAnswers(want string) {
 	}
 }
 
-// Turns of one user that are scored at the same time replace each other by when they were said.
+// Facts of turns that are scored at the same time replace each other in the order in which they were said.
 func TestWrite_ComparesTurnsOfOneUserInOrder(t *testing.T) {
 	t.Parallel()
 	for _, hasModel := range []bool{true, false} {
@@ -131,7 +132,7 @@ func TestWrite_ComparesAgainWhatAnotherProcessWrote(t *testing.T) {
 	}
 }
 
-// A fact that finds something else written after each comparison is kept, and the reason says why.
+// If other facts are written after each comparison of a fact, the fact is kept, and the reason says why.
 func TestWrite_EndsComparingAgain(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -145,7 +146,7 @@ func TestWrite_EndsComparingAgain(t *testing.T) {
 			twin.write(cities[others], 0.8, begin.Add(time.Duration(others)*time.Hour))
 			others++
 			busy = false
-			b.clock.Advance(time.Minute) // a judge may take longer than writes count as recent
+			b.clock.Advance(time.Minute) // a judge may take longer than the time for which writes count as recent
 		}
 		return nil
 	}

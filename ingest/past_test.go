@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// predate makes all turns ones from before messages were kept.
+// predate makes all turns look like turns from before messages were kept.
 func (b *fixture) predate() {
 	b.t.Helper()
 	executor := b.store.Driver().GetExecutor()

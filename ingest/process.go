@@ -65,7 +65,7 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	messages, leftOut := s.messages(turn, memory.LastSpoken(before), echoes)
 	turn.LeftOut = inOrder(turn.LeftOut, leftOut)
 	question := s.question(turn, before)
-	// First, since a model may fail, or take its time; and since an earlier attempt may have stored them.
+	// The messages are stored first if a model may fail or be slow, or if an earlier attempt may have stored them.
 	stored := s.asksModel(question) || turn.LastError != ""
 	if stored && len(messages)+len(turn.LeftOut) > 0 {
 		if messages, err = s.keep(ctx, turn, messages); err != nil {
@@ -137,9 +137,9 @@ func (s *Service) write(
 	return err
 }
 
-// drafts returns drafts of the messages of a turn, unless they are stored, then of its kept candidates, whose places
-// among the candidates it returns too, and what is left out of the messages. A candidate that nothing would find
-// becomes invalid.
+// drafts returns drafts of the messages of a turn, unless they are stored, and then of its kept candidates. It also
+// returns the places of these among the candidates, and what is left out of the messages. A candidate that no search
+// would find becomes invalid.
 func (s *Service) drafts(
 	ctx context.Context, turn memory.Turn, candidates []memory.Candidate, messages []memory.Memory, stored bool,
 ) (drafts []write.Draft, places []int, lost []memory.Omission, err error) {
@@ -180,7 +180,7 @@ func (s *Service) drafts(
 	return drafts, places, lost, nil
 }
 
-// causeOf is the cause of what a turn changes.
+// causeOf returns the cause that is recorded with the changes of a turn.
 func causeOf(t memory.Turn) string { return "turn " + t.ID }
 
 // settle gives a candidate the verdict of the memory that was written for it.

@@ -161,8 +161,8 @@ func refuseWithdrawn(t memory.Turn) error {
 		t.ID, t.WithdrawnAt.Format(time.RFC3339))
 }
 
-// withoutForgotten returns the candidates, with their turns by id, except for those that state what was forgotten of
-// their turn. These have an outcome: KindConflict.
+// withoutForgotten returns the candidates that state nothing that was forgotten of their turn, and the turns by id. The
+// others get the outcome KindConflict.
 func (s *Service) withoutForgotten(
 	ctx context.Context, proposals []db.Proposal, outcome map[string]Promoted,
 ) (left []db.Proposal, turns map[string]memory.Turn, err error) {

@@ -28,7 +28,7 @@ func TestReasons_AreThoseThatTheDocumentationLists(t *testing.T) {
 	if diff := cmp.Diff(reasons, parts); diff != "" {
 		t.Errorf("the reasons of left_out (-code +page):\n%s", diff)
 	}
-	// In this order a reason has the first row whose beginning it has.
+	// A reason belongs to the first row, in this order, whose beginning it has.
 	verdicts := []string{
 		"below_threshold|" + becauseVoice, "below_threshold|" + becauseSecret, "below_threshold|" + becauseImportance,
 		"echo|" + becauseEcho, "duplicate|anything else", "merged|anything else", "invalid|" + becauseUnsaid,

@@ -7,8 +7,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// A turn that is processed between the plan to replace it and the transaction is replaced by another plan: the turn
-// that takes its place is stored when it is accepted, and not rolled back with the first plan.
+// If a turn is processed between the plan to replace it and the transaction, a second plan replaces it. The turn that
+// takes its place is stored when it is accepted, and not rolled back with the first plan.
 func TestAccept_StoresAReplacementOfATurnThatIsProcessedAtThatMoment(t *testing.T) {
 	t.Parallel()
 	b := newTalk(t)

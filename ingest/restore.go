@@ -12,19 +12,17 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Restore makes a memory of the app active again, as if just accessed, and
-// re-embeds it if the embedding model has changed. By OfStatement it undoes all
-// that was done when the memory was forgotten, where nothing else has changed it
-// since. Restoring an active memory changes nothing. KindConflict: it went with a
-// turn that was withdrawn.
+// Restore makes a memory of the app active again, as if just accessed, and re-embeds it if the embedding model has
+// changed. With OfStatement it undoes all changes that were made when the memory was forgotten, except for changes of
+// memories that something else has changed since. Restoring an active memory changes nothing. KindConflict: the memory
+// was forgotten with a withdrawn turn.
 func (s *Service) Restore(ctx context.Context, appID, id string, scope Scope) (Edited, error) {
 	e := s.RestoreAll(ctx, appID, []string{id}, scope)[0]
 	return e, e.Err
 }
 
-// RestoreAll is Restore for many memories of the app, of any users. It returns a
-// result for each id, in the same order; an error of one id does not affect the
-// others, but those of one user are restored in parts that fail together.
+// RestoreAll is Restore for many memories of the app, of any users. It returns a result for each id, in the same order.
+// An error of one id does not affect the others, except for those in the same batch of one user, which fail as a whole.
 func (s *Service) RestoreAll(ctx context.Context, appID string, ids []string, scope Scope) []Edited {
 	restore := func(ctx context.Context, owner memory.Owner, batch []memory.Memory) ([]Edited, error) {
 		r := &restoring{Service: s, by: llm.Serving(s.Embedder), owner: owner, batch: batch}
@@ -59,7 +57,7 @@ type reversal struct {
 	id     string
 	of     string // id of the memory of the batch with which it was forgotten
 	detail json.RawMessage
-	into   []string // ids of what was derived from it when it was condensed, if it was
+	into   []string // ids of the memories that it was condensed into, if it was
 }
 
 // undoing is a forgetting that is undone.
@@ -68,7 +66,7 @@ type undoing struct {
 	of string // id of the memory of the batch with which it was forgotten
 }
 
-// refuseWithdrawn takes the memories from the batch that went with a withdrawn turn.
+// refuseWithdrawn removes from the batch the memories that were forgotten with a withdrawn turn.
 func (r *restoring) refuseWithdrawn(ctx context.Context) (refused []Edited, err error) {
 	isForgotten := func(m memory.Memory) bool { return m.Status == memory.Forgotten }
 	if !slices.ContainsFunc(r.batch, isForgotten) {
@@ -90,8 +88,8 @@ func (r *restoring) refuseWithdrawn(ctx context.Context) (refused []Edited, err 
 	return refused, nil
 }
 
-// plan finds the events to undo, and embeds what will have another text, or be active with another model, than its
-// embedding's.
+// plan finds the events to undo. It embeds memories that will have another text than their embedding, or that will be
+// active and have an embedding by another model.
 func (r *restoring) plan(ctx context.Context, scope Scope) error {
 	var ids, texts []string
 	embed := func(before, after *memory.Memory) {
@@ -164,7 +162,7 @@ func (r *restoring) findReversals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	of := map[string]string{} // id of the batch, by id of the statement
+	of := map[string]string{} // id of the memory of the batch, by the id of its statement
 	var statements []string
 	for _, m := range r.batch {
 		id := forgottenIn(events[m.ID]).Statement
@@ -209,7 +207,7 @@ func (r *restoring) findReversals(ctx context.Context) error {
 	return nil
 }
 
-// forgottenIn returns the detail of the latest event by which a memory was forgotten; zero if it was alone.
+// forgottenIn returns the detail of the latest event by which a memory was forgotten; zero if it was forgotten alone.
 func forgottenIn(events []memory.Event) together {
 	for _, e := range slices.Backward(events) {
 		if e.Kind == memory.EventForgotten {
@@ -220,7 +218,7 @@ func forgottenIn(events []memory.Event) together {
 }
 
 // forgettingIn returns the detail of the latest event by which a memory was forgotten at a request; zero if it was
-// alone. The turn of the memory may have been withdrawn since.
+// forgotten alone. The turn of the memory may have been withdrawn since.
 func forgettingIn(events []memory.Event) together {
 	for _, e := range slices.Backward(events) {
 		if detail := togetherIn(e); e.Kind == memory.EventForgotten && detail.Turn == "" {
@@ -244,7 +242,7 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 		return nil, err
 	}
 	err = r.inUser(ctx, r.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
-		effects := map[string][]Effect{} // by id of the batch
+		effects := map[string][]Effect{} // by the id of the memory of the batch
 		ids := make([]string, len(r.reversals))
 		for i, change := range r.reversals {
 			ids[i] = change.id

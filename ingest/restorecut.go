@@ -8,11 +8,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// cut is what a message says that is active again, without what was forgotten of it in the meantime.
+// cut is the content of a message that is to be active again: as said, and without what was forgotten in the meantime.
 type cut struct{ said, left string }
 
-// cutForgotten takes from a message that is to be active again the sentences of facts that were taken from it and stay
-// forgotten with what states the same. A message that says nothing else stays as it is.
+// cutForgotten removes from a message that is to be active again the sentences of facts that were taken from it and
+// stay forgotten by OfStatement. A message that says nothing else stays as it is.
 func (r *restoring) cutForgotten(ctx context.Context, m *memory.Memory) error {
 	if m.Type != memory.TypeMessage || m.Status != memory.Active {
 		return nil
@@ -43,7 +43,7 @@ func (r *restoring) cutForgotten(ctx context.Context, m *memory.Memory) error {
 			others = append(others, fact.Content)
 		}
 	}
-	// What is stated again since was not forgotten.
+	// A statement that was made again since is not forgotten.
 	forgotten = slices.DeleteFunc(forgotten, func(f string) bool { return slices.Contains(others, f) })
 	if len(forgotten) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (r *restoring) cutForgotten(ctx context.Context, m *memory.Memory) error {
 	return nil
 }
 
-// isLeftForgotten reports whether a fact is forgotten with what states the same, and is not to be restored.
+// isLeftForgotten reports whether a fact was forgotten by OfStatement and is not to be restored.
 func (r *restoring) isLeftForgotten(ctx context.Context, fact memory.Memory) (bool, error) {
 	isRestored := func(m memory.Memory) bool { return m.ID == fact.ID }
 	isReversed := func(c reversal) bool { return c.id == fact.ID }
@@ -70,7 +70,7 @@ func (r *restoring) isLeftForgotten(ctx context.Context, fact memory.Memory) (bo
 	return forgottenIn(events[fact.ID]).Statement != "", err
 }
 
-// applyCut cuts a message that is as it was read.
+// applyCut cuts a message that has not changed since it was read.
 func (r *restoring) applyCut(m *memory.Memory) {
 	if c, ok := r.cuts[m.ID]; ok && m.Status == memory.Active && m.Content == c.said {
 		m.Content = c.left

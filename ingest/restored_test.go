@@ -64,7 +64,7 @@ func TestRestore_ComparesWithWhatWasSaidSince(t *testing.T) {
 	}
 }
 
-// A message that is restored lacks what was forgotten of it while it was forgotten.
+// A restored message lacks the facts that were forgotten while the message was forgotten.
 func TestRestore_LeavesOutWhatWasForgottenSince(t *testing.T) {
 	t.Parallel()
 	b := newTalk(t)

@@ -11,15 +11,15 @@ import (
 )
 
 // noteFact notes a fact that was forgotten and is active again. A fact that is active again because a request undoes
-// its supersession stays beside the fact that superseded it.
+// its supersession stays active next to the fact that superseded it.
 func (r *restoring) noteFact(before, after memory.Memory) {
 	if before.Status == memory.Forgotten && after.Status == memory.Active && after.Type != memory.TypeMessage {
 		r.facts = append(r.facts, after)
 	}
 }
 
-// settle compares the facts that are active again with what was said since they were forgotten, and completes the
-// results by what that has superseded.
+// settle compares the facts that are active again with what was said since they were forgotten, and updates the results
+// of facts that this supersedes.
 func (r *restoring) settle(
 	ctx context.Context, tx db.UserTx, changes *history.Recorder, apply write.Settle, restored []memory.Memory,
 	results []Edited,
@@ -46,7 +46,7 @@ func (r *restoring) settle(
 	return err
 }
 
-// sourcesOfReversals returns what the memories of the reversals were derived from, by their ids.
+// sourcesOfReversals returns the sources of the memories of the reversals, by the ids of these memories.
 func (r *restoring) sourcesOfReversals(ctx context.Context) (map[string][]memory.Memory, error) {
 	if len(r.reversals) == 0 {
 		return nil, nil

@@ -37,8 +37,9 @@ func (b *fixture) sourcesOf(id string) (contents []string) {
 	return contents
 }
 
-// What a fact said before it was edited is kept as what it supersedes, derived from the same message, so that this
-// message is former. The fact is said as of the edit, and supersedes what contradicts it.
+// The wording of a fact before an edit is kept as a memory that the fact supersedes. It is derived from the same
+// message, so that this message is former. The fact counts as said at the edit, and supersedes memories that contradict
+// it.
 func TestChange_SupersedesWhatTheFactSaid(t *testing.T) {
 	t.Parallel()
 	b := newTalk(t)
@@ -57,7 +58,7 @@ func TestChange_SupersedesWhatTheFactSaid(t *testing.T) {
 	}
 }
 
-// A fact that gets back what it said before undoes what the edit did.
+// Editing a fact back to its earlier wording undoes the first edit.
 func TestChange_UndoesAnEdit(t *testing.T) {
 	t.Parallel()
 	b := newTalk(t)
@@ -74,7 +75,7 @@ func TestChange_UndoesAnEdit(t *testing.T) {
 	}
 }
 
-// An edit that changes only case and marks is no other statement.
+// An edit that changes only case and punctuation makes no other statement.
 func TestChange_KeepsTheStatementOfTheSameWords(t *testing.T) {
 	t.Parallel()
 	b := newTalk(t)
@@ -85,7 +86,8 @@ func TestChange_KeepsTheStatementOfTheSameWords(t *testing.T) {
 	}
 }
 
-// What a user has said twice is true until then: what is reported late of a time in between does not supersede it.
+// A fact that was said twice is valid until the second time: a statement of a time in between that is reported late
+// does not supersede it.
 func TestWrite_CountsTheLastTimeThatAFactWasSaid(t *testing.T) {
 	t.Parallel()
 	b := newTalk(t)
@@ -103,7 +105,8 @@ func TestWrite_CountsTheLastTimeThatAFactWasSaid(t *testing.T) {
 	}
 }
 
-// An insight that was made of a direct write is former once the write is edited, and is not once the edit is undone.
+// An insight that was made of a direct write becomes former when the write is edited, and is current again when the
+// edit is undone.
 func TestChange_MakesInsightsOfADirectWriteFormer(t *testing.T) {
 	t.Parallel()
 	b := newTalk(t)
@@ -130,7 +133,8 @@ func TestChange_MakesInsightsOfADirectWriteFormer(t *testing.T) {
 	})
 }
 
-// What is said again after a request restored what it had superseded supersedes that again, with and without a judge.
+// After a request restored a superseded fact, saying the later statement again supersedes the fact again, with and
+// without a judge.
 func TestWrite_RepeatsAContradiction(t *testing.T) {
 	t.Parallel()
 	for name, isJudged := range map[string]bool{"rules": false, "a judge": true} {

@@ -13,8 +13,8 @@ import (
 	"hippocampus/internal/secret"
 )
 
-// said is the end of a conversation's log, by which messages are recognised that a backend reports again, such as the
-// whole list of a chat framework after each turn.
+// said is the end of a conversation's log. It shows which messages a backend reports again, such as the whole list of a
+// chat framework after each turn.
 type said struct {
 	log    db.LogState
 	events []event   // the last ones, at most maxSaid
@@ -51,7 +51,7 @@ func eventOf(m memory.Message) event {
 	if m.Role == memory.RoleUser && m.IsChat() {
 		content = heading.WithoutContexts(content)
 	}
-	content, _ = secret.Cut(content) // the log may be from before, or from when secrets.keep had another value
+	content, _ = secret.Cut(content) // the log may be from before, or from another value of secrets.keep
 	kind := string(m.Kind)
 	if m.IsChat() {
 		kind = string(memory.Chat)
@@ -72,10 +72,10 @@ func eventsOf(messages []memory.Message) []event {
 	return events
 }
 
-// news returns the messages of a turn that the log does not have. Ids decide first, see identified. Else the longest
-// beginning of what the user and the assistant speak in the turn that equals the end of what they speak in the log is
-// known. A message of another role or kind, such as a system message, is known if it comes before what is new and the
-// log has an equal one.
+// news returns the messages of a turn that the log does not have. Ids decide first, see identified. Of the other
+// messages of the user and the assistant, the longest beginning of those in the turn that equals the end of those in
+// the log is known. A message of another role or kind, such as a system message, is known if it comes before what is
+// new and the log has an equal message.
 func (s *said) news(turn memory.Turn) []memory.Message {
 	reported := eventsOf(turn.Messages)
 	isSpoken := func(e event) bool { return e.spoken }
@@ -153,8 +153,8 @@ func saidKey(owner memory.Owner, conversationID string) string {
 	return owner.AppID + "\x00" + owner.UserID + "\x00" + conversationID
 }
 
-// saidBefore returns as much of the end of the log of a turn's conversation as the turn is compared with, without what
-// is withdrawn or to be replaced: cached, as it was when this process stored a turn last, or else as it is.
+// saidBefore returns as much of the end of the conversation's log as is compared with a turn, without withdrawn turns
+// and the turn to be replaced. cached: it is the end of the log when this process stored a turn last.
 func (s *Service) saidBefore(ctx context.Context, turn memory.Turn, replaced *withdrawal) (
 	before *said, cached bool, err error,
 ) {

@@ -77,7 +77,7 @@ func TestNews_DisregardContexts(t *testing.T) {
 	}
 }
 
-// Whatever window of the chat a backend reports, and however often, from either of two processes, the log is the chat.
+// The log is the chat, whatever window of it a backend reports, how often, and to which of two processes.
 func TestAccept_KeepsEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -131,7 +131,8 @@ func TestAccept_KeepsParallelReportsOnce(t *testing.T) {
 	}
 }
 
-// The same words after what another process has stored are new, although this process has not seen that.
+// Words that are said again after another process has stored a turn are new, although this process has not seen that
+// turn.
 func TestAccept_KeepsWhatIsSaidAgainAfterAnotherProcessStored(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

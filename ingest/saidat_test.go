@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What is remembered of a message that has its own time is of that time, as are the facts that were taken from it.
+// The memories of a message that has its own time have that time, and so do the facts that were taken from it.
 func TestProcess_GivesMemoriesTheTimesOfTheirMessages(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
@@ -70,7 +70,7 @@ func TestAccept_DatesATurnByItsMessages(t *testing.T) {
 	}
 }
 
-// The answer to a statement goes with it, though both have times of their own.
+// The answer to a statement is forgotten with it, although both have times of their own.
 func TestForget_FindsTheAnswerOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)

@@ -89,8 +89,8 @@ func (s *Service) before(ctx context.Context, turn memory.Turn, most int) (messa
 // isEmpty reports whether a message has no words, or only withheld ones.
 func isEmpty(m memory.Message) bool { return m.Content == "" }
 
-// mayStateFacts reports whether messages may state facts about a user: one that is not the assistant's is
-// more than small talk, or follows a question, which a mere "yes" answers.
+// mayStateFacts reports whether messages may state facts about a user: a message that is not the assistant's is more
+// than small talk, or it follows a question, so that a mere "yes" may state a fact.
 func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
 	previous := ""
 	if len(before) > 0 {

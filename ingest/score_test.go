@@ -123,7 +123,7 @@ func TestScore_DoesNotAskAboutSmallTalk(t *testing.T) {
 	}
 }
 
-// A bad fact falls alone: it is recorded with its reason, and the good ones are kept.
+// A bad fact is recorded with its reason, and the good facts of the answer are kept.
 func TestScore_RecordsInvalidFactsOfAGoodAnswer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -146,7 +146,7 @@ func TestScore_RecordsInvalidFactsOfAGoodAnswer(t *testing.T) {
 	}
 }
 
-// A model that repeats itself at temperature 0 answers well once it has the reason, and nothing is lost.
+// A model that repeats itself at temperature 0 answers well once it is given the reason, and nothing is lost.
 func TestScore_KeepsWhatACorrectedAnswerStates(t *testing.T) {
 	t.Parallel()
 	for name, bad := range map[string]string{

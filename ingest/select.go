@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory/filter"
 )
 
-// Selection chooses memories of a user that are not forgotten, and what has faded. Empty fields do not restrict; at
-// least one is given besides the owner.
+// Selection chooses memories of a user that are not forgotten, and faded ones. Empty fields do not restrict; at least
+// one field is set in addition to the owner.
 type Selection struct {
 	Owner          memory.Owner
 	TurnID         string // of the server or of the client: memories that were made from the turn
@@ -24,7 +24,7 @@ type Selection struct {
 type Selected struct {
 	Forgotten []Edited
 	Pinned    []string // ids of selected memories that stay, since they are pinned
-	More      bool     // others are selected, with which the same call continues
+	More      bool     // further memories are selected, with which the same call continues
 }
 
 // MaxSelected bounds the memories of one call of ForgetSelected.
@@ -79,8 +79,8 @@ func (s *Service) list(ctx context.Context, f db.MemoryFilter) iter.Seq2[memory.
 	})
 }
 
-// momentOf returns when the memories of a turn were created, which are dated as its messages: from an instant on until
-// another.
+// momentOf returns the interval in which the memories of a turn were created, since they have the times of its
+// messages.
 func momentOf(t memory.Turn) (since, until time.Time) {
 	since, last := t.Said()
 	return since, last.Add(time.Microsecond)

@@ -77,8 +77,8 @@ type Parts struct {
 	IsSmallTalk func(text string) bool
 	// OnAccepted is called for each turn that has just been stored, with its Offset. It must not block.
 	OnAccepted func(turn memory.Turn)
-	// OnProcessed is called for each turn that was processed, whatever the outcome. A turn
-	// without a conversation may still be about to end.
+	// OnProcessed is called for each turn that was processed, whatever the outcome. A turn without a conversation may not
+	// be ended yet.
 	OnProcessed func(ctx context.Context, turn memory.Turn)
 	Zone        zones.Finder // in which the days of a user are
 	Now         func() time.Time

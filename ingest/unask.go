@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// unask plans that messages are kept without what they were asked, where that is forgotten.
+// unask plans that messages are kept without the question that they answer, if the question is forgotten.
 func (p *forgetting) unask(ctx context.Context, roots []memory.Memory, docs []db.Document) error {
 	gone, err := p.gone(ctx, roots)
 	if err != nil || len(gone) == 0 {
@@ -41,8 +41,8 @@ func (p *forgetting) unask(ctx context.Context, roots []memory.Memory, docs []db
 // onlyUnasks reports whether the content of a message is kept as it is.
 func (c *planned) onlyUnasks() bool { return c.unasked && c.Left == c.said }
 
-// answers returns the messages that are kept with what they were asked: the active ones, and of the conversations in
-// which something is forgotten the others too, which could be restored.
+// answers returns the messages that are kept with a question: the active ones, and the inactive ones of conversations
+// in which something is forgotten, since they could be restored.
 func (p *forgetting) answers(ctx context.Context, roots []memory.Memory, docs []db.Document) ([]db.Document, error) {
 	var answers []db.Document
 	talks := map[string]bool{}
@@ -81,15 +81,15 @@ type goneText struct {
 	text string
 }
 
-// isIn reports whether a question has the text, or a sentence of it.
+// isIn reports whether a question has the text, or the text has a sentence of the question.
 func (g goneText) isIn(asked string) bool {
 	return strings.Contains(asked, g.text) || slices.ContainsFunc(text.Sentences(asked), func(sentence string) bool {
 		return strings.Contains(g.text, strings.TrimSpace(sentence))
 	})
 }
 
-// gone returns the texts of messages that are forgotten: of the memories of the batch, also as they were said, of what
-// is planned, and of the log.
+// gone returns the texts of messages that are forgotten: those of the batch, also as they were reported, those that the
+// plan takes out, and those that the log withholds.
 func (p *forgetting) gone(ctx context.Context, roots []memory.Memory) (gone []goneText, err error) {
 	add := func(root memory.Memory, texts ...string) {
 		for _, one := range texts {

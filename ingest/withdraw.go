@@ -21,10 +21,10 @@ type Withdrawn struct {
 	Log     []LogEffect
 }
 
-// Withdraw takes back a turn of the app, by its id or client id: no reader gets its messages, its memories are
-// forgotten with what was derived from them, and what they superseded or were merged into is as it was before, where
-// nothing else has changed it since. Memories that another turn states too stay, and so do pinned ones. Repeating it
-// changes nothing. No restore undoes it.
+// Withdraw takes back a turn of the app, by its id or client id. No reader gets its messages, and its memories are
+// forgotten with what was derived from them. Memories that these superseded or were merged into are changed back,
+// unless something else has changed them since. Memories that another turn states too stay, and so do pinned ones.
+// Repeating it changes nothing. No restore undoes it.
 func (s *Service) Withdraw(ctx context.Context, appID, ref string) (done Withdrawn, err error) {
 	for range plans {
 		if done.Turn, err = s.Records.Turn(ctx, appID, ref); err != nil {

@@ -72,7 +72,7 @@ func (w *withdrawal) planMemories(ctx context.Context, touched []memory.Memory) 
 	return w.prepare(ctx)
 }
 
-// retitle finds the title that a conversation gets if the turn gave it its title: that of what was said next.
+// retitle finds the new title of a conversation whose title came from the turn: the title of what was said next.
 func (w *withdrawal) retitle(ctx context.Context) error {
 	if w.turn.ConversationID == "" {
 		return nil
@@ -125,8 +125,8 @@ func (w *withdrawal) heldBy(ctx context.Context, touched []memory.Memory, candid
 	return touched, nil
 }
 
-// isOthers reports whether a memory is not of the turn alone: another turn made it that was not withdrawn, or a client
-// did, or another turn or client states it too.
+// isOthers reports whether a memory is not the turn's alone: another turn, which was not withdrawn, or a client made it
+// or states it too.
 func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []memory.Memory, events []memory.Event) (
 	bool, error,
 ) {
@@ -170,8 +170,8 @@ func (w *withdrawal) isOfOther(ctx context.Context, message memory.Memory) (bool
 	return err == nil && status != memory.TurnWithdrawn, err
 }
 
-// planReversal plans that what the turn changed of a memory of others is changed back, with what turns changed before
-// that were withdrawn since: it may be what the turn's change is based on.
+// planReversal plans to reverse the turn's changes of a memory of others. It also reverses the changes of turns that
+// were withdrawn since, since the turn's change may be based on them.
 func (w *withdrawal) planReversal(ctx context.Context, m memory.Memory, events []memory.Event) error {
 	if !slices.ContainsFunc(events, w.isChange) {
 		return nil
@@ -205,9 +205,9 @@ func (w *withdrawal) isChange(e memory.Event) bool {
 	return e.Cause == causeOf(*w.turn) && e.Kind != memory.EventCreated
 }
 
-// planRevival plans that what a memory superseded is active or condensed again, or superseded by what has superseded
-// the memory in turn, or by what is active again with it and was said later. If the memory is of others, that is only
-// what the turn made it supersede.
+// planRevival plans that each memory that by superseded is active or condensed again. Another memory supersedes it
+// instead if by has a successor, or if a memory that is active again too was said later and contradicts it. If by is of
+// others, the plan is only about what the turn made it supersede.
 func (w *withdrawal) planRevival(ctx context.Context, by memory.Memory) error {
 	successor := ""
 	if w.isGone(by.ID) {
@@ -247,8 +247,8 @@ func (w *withdrawal) planRevival(ctx context.Context, by memory.Memory) error {
 	return nil
 }
 
-// supersededBy returns what a memory supersedes that is not of the turn, what was said last first; of a memory of
-// others only what the turn made it supersede.
+// supersededBy returns the memories that by supersedes and that are not of the turn, the latest first. If by is of
+// others, it returns only those that the turn made it supersede.
 func (w *withdrawal) supersededBy(ctx context.Context, by memory.Memory) (superseded []memory.Memory, err error) {
 	relations, err := w.Records.Relations(ctx, w.owner.AppID, by.ID)
 	if err != nil && !memory.IsKind(err, memory.KindNotFound) {
@@ -287,7 +287,8 @@ func (w *withdrawal) hasSuperseded(ctx context.Context, m memory.Memory) (bool, 
 	}), err
 }
 
-// successor returns the id of the memory that supersedes one of the turn and is not of the turn; empty: no memory does.
+// successor returns the id of the memory that supersedes a memory of the turn and is not itself of the turn; empty: no
+// memory does.
 func (w *withdrawal) successor(m memory.Memory) string {
 	for range w.gone {
 		if m.Status != memory.Superseded {

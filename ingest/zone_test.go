@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// A message is found by the day of its user, also after a change of it, and keeps it when the zone changes; the
-// prompts to models state this day.
+// A message is found by the day of its user, also after an edit, and keeps this day when the zone changes. The prompts
+// to models state this day.
 func TestProcess_HasTheDayOfTheUser(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)

@@ -32,12 +32,12 @@ var joining = func() map[string]bool {
 	return words
 }()
 
-// mostAdded is how many of addedWords another wording may need.
+// mostAdded is the most addedWords that a merged text may have, since another wording may need one.
 const mostAdded = 1
 
-// addedWords returns the Latin words, as lexemes, and the Han characters of a merged text that the texts which it
-// merges lack, each once, besides those of joining.txt and digits. Another form of a word, such as "flies" for
-// "flight", is no other word.
+// addedWords returns the Latin words, as lexemes, and the Han characters that a merged text has and the texts that it
+// merges lack, each once. It leaves out digits and the words of joining.txt. Another form of a word, such as "flies"
+// for "flight", does not count as added.
 func addedWords(merged, texts string) (added []string) {
 	lexemes := text.Lexemes(texts)
 	add := func(word string) {
@@ -60,7 +60,7 @@ func addedWords(merged, texts string) (added []string) {
 	return added
 }
 
-// item matches what joins another thing to a statement, and the thing.
+// item matches a word that joins another thing to a statement, and that thing.
 var item = lazyregexp.New(`\b(?:and|or|in|at|on|with|from|of|for|to|by|has|twice)` +
 	`(?: (?:an?|the|his|her|their|my))? (\p{L}+)`)
 
@@ -76,7 +76,7 @@ func isItem(merged string, added []string) bool {
 	return false
 }
 
-// sameRoot reports whether two lexemes begin with the same four bytes, or one of at least three begins the other.
+// sameRoot reports whether two lexemes begin with the same four bytes, or one begins with the other, of at least three.
 func sameRoot(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -20,7 +20,7 @@ const bothKept = `{"memory":2,"decision":"keep_both"}`
 // decides makes an answer whose first decision has these fields and whose second keeps both.
 func decides(first string) string { return `{"decisions":[{` + first + `},` + bothKept + `]}` }
 
-// What becomes of each kind of answer. A kind without an answer for the first memory keeps it.
+// Each kind of answer gives these verdicts. A kind without an answer for the first memory keeps that memory.
 func TestLLM_SalvagesAnswers(t *testing.T) {
 	t.Parallel()
 	keep := Verdict{Decision: KeepBoth}
@@ -114,7 +114,7 @@ func TestLLM_SalvagesAnswers(t *testing.T) {
 	}
 }
 
-// Of two merges, and of two merged texts, the nearer memory's is used.
+// Of two merges, or of two merged texts, the one for the nearer memory is used.
 func TestLLM_UsesOneWording(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{

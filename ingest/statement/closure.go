@@ -49,12 +49,12 @@ type closure struct {
 }
 
 // Of returns what states the same as a memory, except for the memory. `sources` are the memories that it was derived
-// from, in any status, and docs are its owner's active memories. It leaves out memories of another agent than the
-// memory's. The Statement recognises what they state in the log.
+// from, in any status, and docs are its owner's active memories. Of leaves out memories of other agents. The Statement
+// recognises in the log what the memory and the found memories state.
 func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, Statement) {
 	c := closureOf(m, docs, func(id string) bool { return id == m.ID })
 	switch {
-	case m.Type.IsDerived(): // it states many things, and each goes on to be stated
+	case m.Type.IsDerived(): // it states many things, which others go on to state
 	case m.Type == memory.TypeMessage:
 		c.ofMessage(m)
 	default:
@@ -77,7 +77,7 @@ func closureOf(m memory.Memory, docs []db.Document, isKnown func(id string) bool
 	return c
 }
 
-// mayKnow reports whether an agent's memories and turns may state it.
+// mayKnow reports whether an agent's memories and turns may state the statement.
 func (c *closure) mayKnow(agentID string) bool {
 	return agentID == c.agentID || agentID == "" || c.agentID == ""
 }
@@ -89,7 +89,7 @@ func (c *closure) add(f Found) {
 	}
 }
 
-// state adds a wording of the statement, and its clauses: who repeats one of them repeats a part of it.
+// state adds a wording of the statement, and its clauses, since a text that repeats a clause repeats a part of it.
 func (c *closure) state(content string) {
 	c.statements = append(c.statements, wordsOf(content))
 	if parts := clauses(content); len(parts) > 1 {
@@ -104,7 +104,8 @@ func (c *closure) state(content string) {
 	}
 }
 
-// ofMessage finds the facts that were taken from a message, and what repeats these or, without facts, the message.
+// ofMessage finds the facts that were taken from a message, and what repeats these facts, or the message if it has no
+// facts.
 func (c *closure) ofMessage(m memory.Memory) {
 	c.message = m.ID
 	isMessage := func(id string) bool { return id == m.ID }
@@ -132,7 +133,8 @@ func (c *closure) ofMessage(m memory.Memory) {
 	c.restated()
 }
 
-// ofFact finds the messages that a fact was taken from, other facts of them that state the same, and what repeats it.
+// ofFact finds the messages that a fact was taken from, other facts of these messages that state the same, and what
+// repeats the fact.
 func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 	fact := wordsOf(m.Content)
 	c.state(m.Content)
@@ -183,9 +185,9 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 	c.restated()
 }
 
-// restated finds what repeats a statement: in the assistant's answer to it a sentence that alludes to it, in another
-// message of the assistant a sentence that has it, in the user's a sentence that says nothing else, and what was made
-// of the whole conversation.
+// restated finds what repeats the statement: in the assistant's answer, sentences that allude to it; in other messages
+// of the assistant, sentences that have it; in the user's messages, sentences that say nothing else; and memories that
+// were made of the whole conversation.
 func (c *closure) restated() {
 	answers := c.answers()
 	for _, d := range c.docs {
@@ -221,8 +223,8 @@ func (c *closure) restated() {
 }
 
 // unstated finds the facts that none of the messages from which they were taken states any more. If a fact has the
-// words of the statement, a message with less than half of these words does not state it: it may have repeated what
-// was recalled, which is not kept.
+// words of the statement, only a message with a sentence that takes up the fact's words still states it: another
+// message may have repeated what was recalled, which is not kept.
 func (c *closure) unstated() {
 	taken := map[string][]string{} // by message
 	for _, f := range c.found {
@@ -254,7 +256,7 @@ func (c *closure) unstated() {
 
 func isFact(d db.Document) bool { return d.Type != memory.TypeMessage && !d.Type.IsDerived() }
 
-// sameOccasion is within which an answer to a message is said, if the two have times of their own.
+// sameOccasion is the time within which an answer follows a message, if the two have times of their own.
 const sameOccasion = time.Hour
 
 // answers returns the ids of the assistant's messages that follow a message which states the statement, up to the
@@ -266,7 +268,7 @@ func (c *closure) answers() map[string]bool {
 			messages = append(messages, d)
 		}
 	}
-	for t := range c.turns { // the memory is no document
+	for t := range c.turns { // the memory itself is not among the documents
 		messages = append(messages, db.Document{ConversationID: t.conversationID, CreatedAt: time.UnixMicro(t.at).UTC()})
 	}
 	slices.SortFunc(messages, func(a, b db.Document) int {
@@ -291,8 +293,8 @@ func (c *closure) isOfTalk(d db.Document) bool {
 	return d.ConversationID != "" && c.talks[d.ConversationID] && d.Type != memory.TypeMessage && len(d.DerivedFrom) == 0
 }
 
-// derived finds what was derived from the memory or from anything found: any memory from a fact, and summaries from
-// messages. A fact of a message that was found states something else.
+// derived finds what was derived from the memory or from anything found: any memory from a fact, but only summaries
+// from a message, since another fact of a message states something else.
 func (c *closure) derived(m memory.Memory) {
 	isMessage := map[string]bool{m.ID: m.Type == memory.TypeMessage}
 	for _, f := range c.found {

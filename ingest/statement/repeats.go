@@ -7,8 +7,9 @@ import (
 	"hippocampus/db"
 )
 
-// repeats returns what chooses the sentences that repeat the statement, of a message that echoes or restates it;
-// answers: it is in the answer to the statement, where a sentence may allude to it unless it states another fact.
+// repeats returns a function that chooses the sentences of a message that repeat the statement; why says whether the
+// message echoes or restates it. answers: the message answers the statement, so that a sentence may also allude to it,
+// unless the sentence states another fact.
 func (c *closure) repeats(why Why, answers bool) func(sentence words) bool {
 	return func(s words) bool {
 		has := func(w words) bool {
@@ -35,7 +36,8 @@ func (c *closure) statesOther(s words) bool {
 	})
 }
 
-// mayRepeat reports whether a document may have nearly all words of a statement. It spares dividing most others.
+// mayRepeat reports whether a document may have nearly all words of a statement. If not, it need not be divided into
+// sentences.
 func (c *closure) mayRepeat(d db.Document) bool {
 	return slices.ContainsFunc(c.statements, func(w words) bool { return w.mayBeIn(d.Lexemes) })
 }

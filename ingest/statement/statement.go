@@ -21,11 +21,11 @@ import (
 
 // Shares of lexemes.
 const (
-	restated = 0.75 // of a statement that a sentence has which restates it
+	restated = 0.75 // of a statement, in a sentence that restates it
 	alludes  = 0.5  // of a statement, or of a sentence, in an answer to the statement or in the message itself
 )
 
-// minWords is how many lexemes a statement has at least that is recognised by its words elsewhere.
+// minWords is the fewest lexemes of a statement that is recognised elsewhere by its words.
 const minWords = 2
 
 // theUser names the user in facts, where messages say "I".
@@ -73,7 +73,7 @@ func (w words) in(other words) float64 {
 	return float64(n) / float64(max(1, len(w)))
 }
 
-// mayBeIn reports whether joined lexemes may have nearly all of the words. It takes a part of a lexeme for the word.
+// mayBeIn reports whether joined lexemes may have nearly all of the words. A part of a lexeme counts as the word.
 func (w words) mayBeIn(lexemes string) bool {
 	missing := 0
 	for word := range w {
@@ -92,7 +92,7 @@ func same(a, b words) bool {
 // clauseEnds are where a sentence may go on with another statement.
 var clauseEnds = lazyregexp.New(`[,，、;；:：]\s*|\s(?:and|but|und|aber|et|mais|y|pero|e|mas)\s`)
 
-// clauses divides a sentence; joined they are the sentence.
+// clauses divides a sentence into parts, which joined are the sentence.
 func clauses(sentence string) []string {
 	var parts []string
 	begin := 0
@@ -103,8 +103,8 @@ func clauses(sentence string) []string {
 }
 
 // without returns a message's content without the sentences that any of the facts was taken from, and what was taken
-// out. A sentence stays that states one of the other facts and alludes to the facts; of one that states both, the
-// clauses stay that state one of the others. If no sentence has words of the facts, as when a model states them in
+// out. A sentence stays if it states one of the other facts and only alludes to the facts. If it states both, its
+// clauses that state one of the others stay. If no sentence has words of the facts, as when a model states them in
 // another language, nothing is left.
 func without(content string, facts, others []words) (left string, taken []string) {
 	sentences := text.Sentences(content)
@@ -165,7 +165,7 @@ func (w words) states(facts []words) bool {
 	return slices.ContainsFunc(facts, func(f words) bool { return len(f) > 0 && f.in(w) >= restated })
 }
 
-// takes reports whether a fact was taken from a sentence or clause with the words.
+// takes reports whether one of the facts was taken from a sentence or clause with these words.
 func (w words) takes(facts []words) bool {
 	return slices.ContainsFunc(facts, func(f words) bool {
 		return len(w) > 0 && (w.in(f) >= alludes || f.in(w) >= restated)
@@ -180,8 +180,8 @@ func appendText(texts []string, s string) []string {
 	return texts
 }
 
-// echoed returns a message's content without the sentences that isEcho chooses, "" if it has fewer lexemes than least
-// then, and these sentences.
+// echoed returns a message's content without the sentences that isEcho chooses, and these sentences. The content is ""
+// if fewer than least lexemes remain.
 func echoed(content string, least int, isEcho func(sentence words) bool) (left string, taken []string) {
 	var kept strings.Builder
 	for _, sentence := range text.Sentences(content) {

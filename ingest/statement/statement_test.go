@@ -136,7 +136,7 @@ func TestOf_FindsWhatStatesTheSame(t *testing.T) {
 	}
 }
 
-// A fact that was taken from another message as well goes on to be stated by that one.
+// A fact that was taken from two messages is still stated by the second when the first is forgotten.
 func TestOf_KeepsWhatIsStatedElsewhere(t *testing.T) {
 	t.Parallel()
 	var l log
@@ -177,7 +177,7 @@ func TestOf_FindsFactsThatNoMessageStatesAnyMore(t *testing.T) {
 	}
 }
 
-// Memories of another agent are no part of it.
+// Memories of another agent are not found.
 func TestOf_StaysWithTheAgent(t *testing.T) {
 	t.Parallel()
 	var l log
@@ -212,7 +212,7 @@ func TestOf_FindsWhatWasMadeOfTheConversation(t *testing.T) {
 	}
 }
 
-// The log has what is no memory.
+// The log also states what no memory holds.
 func TestStatement_IsFoundInTheLog(t *testing.T) {
 	t.Parallel()
 	var l log
@@ -256,8 +256,8 @@ func TestStatement_IsFoundInTheLog(t *testing.T) {
 	}
 }
 
-// In an answer, a sentence that states another active fact does not go with a statement to which it alludes. A
-// forgotten message that has lost the statement is no part of it.
+// In an answer, a sentence that states another active fact stays, although it alludes to the forgotten statement. A
+// forgotten message that has lost the statement is not found.
 func TestOf_LeavesWhatStatesOtherFacts(t *testing.T) {
 	t.Parallel()
 	var l log

@@ -30,7 +30,7 @@ type comparison struct {
 	isLast   bool             // the drafts are written even if other facts were written since
 }
 
-// verdict is what a draft means for one memory, which is as it was when they were compared.
+// verdict is what a draft means for one memory. id, revision and content are those of the memory that was compared.
 type verdict struct {
 	judge.Verdict
 	id        string
@@ -47,8 +47,8 @@ func verdictOn(m memory.Memory, v judge.Verdict) verdict {
 // judging bounds the concurrent calls of the judge for one batch.
 const judging = 4
 
-// compare finds what each draft may concern, and what it means for that: the judge decides, or without one the rules
-// of single attributes. It runs before the user's lock is taken, since it waits for a model.
+// compare finds the memories that each draft may concern, and what the draft means for them: the judge decides, or
+// without a judge the rules of single attributes. It runs before the user's lock is taken, since it waits for a model.
 func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft, except []string) (
 	compared comparison, err error,
 ) {
@@ -99,7 +99,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 	return compared, group.Wait()
 }
 
-// outdated returns what a comparison has not seen of the user's recent facts.
+// outdated returns those of the user's recent facts that a comparison has not seen.
 func (c comparison) outdated(recent []memory.Memory) (unseen []memory.Memory) {
 	for _, m := range recent {
 		if revision, seen := c.seen[m.ID]; m.Type != memory.TypeMessage && (!seen || revision != m.Revision) {
@@ -109,8 +109,8 @@ func (c comparison) outdated(recent []memory.Memory) (unseen []memory.Memory) {
 	return unseen
 }
 
-// settle completes what was found out about a draft by facts that were written since. errOutdated: the judge is to be
-// asked about them.
+// settle completes the finding about a draft with facts that were written since. errOutdated: the judge is to be asked
+// about them.
 func (c comparison) settle(w *Writer, d Draft, f finding, unseen []memory.Memory) (finding, error) {
 	if len(unseen) == 0 {
 		return f, nil

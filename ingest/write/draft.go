@@ -30,9 +30,9 @@ func Complete(m memory.Memory, embedding []float32, model string, now time.Time)
 	return m
 }
 
-// alike reports whether a draft may say something about what a memory of the same user states. Messages stay as they
-// were said, and two persons do not speak about the same I. An active memory may also be one with the draft; of a
-// condensed one the draft may say the opposite.
+// alike reports whether a draft may concern what a memory of the same user states. Messages stay as they were said, and
+// two persons do not mean the same "I". An active memory may also say the same as the draft; a condensed one can only
+// be contradicted by it.
 func alike(m, draft *memory.Memory) bool {
 	isKnown := m.Status == memory.Active || m.Status == memory.Consolidated
 	return isKnown && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage &&

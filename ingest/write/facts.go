@@ -12,8 +12,7 @@ import (
 // factsLimit bounds the facts that are compared by their words, newest first.
 const factsLimit = 2000
 
-// mostChanged is the most facts that are read by their ids. Reading all takes less time than
-// reading more.
+// mostChanged is the most facts that are read by their ids. If more have changed, reading all facts takes less time.
 const mostChanged = factsLimit / 8
 
 // newestFacts returns the owner's newest active facts, and the newest ones that an insight stands for.
@@ -31,8 +30,7 @@ func (w *Writer) comparedFacts(ctx context.Context, owner memory.Owner) ([]memor
 	return slices.Concat(active, condensed), err
 }
 
-// activeFacts returns the owner's newest active facts. It reads those that have changed since it
-// was called before.
+// activeFacts returns the owner's newest active facts. It reads only those that have changed since the last call.
 func (w *Writer) activeFacts(ctx context.Context, owner memory.Owner) ([]memory.Memory, error) {
 	key := keyOf(owner)
 	cached, _ := w.facts.Get(key)
@@ -86,8 +84,8 @@ func (w *Writer) readAllFacts(ctx context.Context, owner memory.Owner, key strin
 	return facts, err
 }
 
-// condensedFacts returns the owner's newest condensed facts. It reads all of them again if one has changed, since they
-// change by a reflection alone, or with what stands for them.
+// condensedFacts returns the owner's newest condensed facts. It reads all of them again if one has changed, since only
+// a reflection, or a change of the insights that stand for them, changes them.
 func (w *Writer) condensedFacts(ctx context.Context, owner memory.Owner) ([]memory.Memory, error) {
 	key := keyOf(owner)
 	times, err := w.Records.CondensedTimes(ctx, owner, factsLimit)
@@ -108,7 +106,7 @@ func (w *Writer) condensedFacts(ctx context.Context, owner memory.Owner) ([]memo
 
 func keyOf(owner memory.Owner) string { return owner.AppID + "\x00" + owner.UserID }
 
-// sizeOf is about how many bytes facts take.
+// sizeOf returns about how many bytes facts take.
 func sizeOf(facts []memory.Memory) (bytes int) {
 	const perFact = 800
 	for i := range facts {

@@ -19,12 +19,11 @@ import (
 // bySimilarity is the number of memories that are judged for their similarity to a draft.
 const bySimilarity = 5
 
-// judgeable returns the memories that the judge is asked about, at most judge.MaxNear: the
-// nearest of those above the floor, and those about the same thing by attributes, topics and
-// words, or all facts of a user who has few. Earlier drafts of the same transaction are among
-// them if they would be merged without a judge. note says why the judge is not asked at all.
-// The order is by similarity first, and the same whether the floor is known yet or not if the
-// judge sees all facts.
+// judgeable returns the memories that the judge is asked about, at most judge.MaxNear: the nearest of those above the
+// floor, and those about the same thing by attributes, topics and words, or all facts of a user who has few. Earlier
+// drafts of the same transaction are among them if they would be merged without a judge. note says why the judge is not
+// asked at all. The order is by similarity first. If the judge sees all facts, the order is the same before and after
+// the floor is known.
 func (w *Writer) judgeable(draft memory.Memory, near nearest, earlier []memory.Memory) (
 	judgeable []memory.Memory, note string,
 ) {

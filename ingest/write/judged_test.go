@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What a user with few facts has is listed in one order, whether the floor of the embedding model is known yet or not,
-// and in whichever order the facts were read.
+// The facts of a user with few facts are listed in one order, whether the floor of the embedding model is known yet or
+// not, and in whichever order the facts were read.
 func TestJudgeable_OrdersFewFactsTheSameWithoutAFloor(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

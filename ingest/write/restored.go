@@ -39,7 +39,7 @@ func (w *Writer) Restored(ctx context.Context, owner memory.Owner, facts []memor
 	}, nil
 }
 
-// settle compares stored facts by rules with the facts that are active, as they were read, and those written since.
+// settle compares stored facts by rules with the active facts that were read before, and with those written since.
 func (t *transaction) settle(ctx context.Context, facts, read []memory.Memory) error {
 	recent, err := t.tx.Unconfirmed(ctx, t.begun.Add(-t.w.set.OwnWindow), t.w.set.OwnLimit)
 	if err != nil {

@@ -14,23 +14,24 @@ import (
 // byEdit says why a former wording is superseded.
 const byEdit = "a request changed its content"
 
-// rewording gives a fact other words.
+// rewording is what is read before a fact gets other words.
 type rewording struct {
 	begun    time.Time            // when the rest was read
 	known    []memory.Memory      // facts of the owner; nil if the new words replace nothing by rules
 	messages []string             // ids of the messages that it was taken from
 	derived  []string             // ids of what was derived from its present wording
 	outdated []string             // ids of the memories that it supersedes
-	former   string               // id of the one of these that says what it is to say, if it said so before
-	later    []string             // ids of those that it has superseded since it said so
+	former   string               // id of the one with the new words, if the fact said these before
+	later    []string             // ids of those that the fact has superseded since it said so
 	embedded map[string][]float32 // of later, by id, if they have no embedding by the model
 	model    string
 }
 
 // Reword gives a fact other words, by apply, which may run more than once; cause is recorded with each event. The fact
 // is said as of now: the facts that it contradicts by rules are superseded, and a judge is asked by the job of
-// JudgeAgain. If the fact was taken from messages, or an insight of it was made, what it said before is kept as a
-// memory that it supersedes, so that these are former. A fact that gets back what it said before undoes that.
+// JudgeAgain. If the fact was taken from messages, or an insight was made of it, its old wording is kept as a memory
+// that it supersedes, so that the messages and the insight are former. Giving the fact its old wording back undoes
+// that.
 func (w *Writer) Reword(
 	ctx context.Context, m memory.Memory, cause string, apply func(m *memory.Memory) error,
 ) (reworded memory.Memory, err error) {
@@ -61,7 +62,7 @@ func (w *Writer) Reword(
 	return reworded, nil
 }
 
-// readRewording reads what a fact with other words concerns.
+// readRewording reads the memories that a rewording of a fact concerns.
 func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory) (r rewording, err error) {
 	r.begun = w.Now()
 	sources, err := w.Records.Sources(ctx, before.Owner, []string{before.ID})
@@ -122,7 +123,8 @@ func (w *Writer) leaveOutEarlier(ctx context.Context, r *rewording, owner memory
 	return err
 }
 
-// revive embeds what comes back since the fact does not contradict it any more. Former wordings of the fact stay.
+// revive embeds the memories that are active again because the fact does not contradict them any more. Former wordings
+// of the fact stay superseded.
 func (w *Writer) revive(ctx context.Context, r *rewording, superseded []memory.Memory, of memory.Memory) error {
 	by := llm.Serving(w.Embedder)
 	r.model = by.Model()
@@ -211,8 +213,8 @@ func (t *transaction) reword(
 	return stored[0], nil
 }
 
-// keepWording keeps what a fact said before as a memory that the fact supersedes. What was derived from the fact was
-// derived from this memory.
+// keepWording keeps what a fact said before as a memory that the fact supersedes. It relates what was derived from the
+// fact to this memory.
 func (t *transaction) keepWording(before memory.Memory, r rewording) {
 	former := before
 	former.ID, former.Revision = memory.NewID(), 1
@@ -226,7 +228,7 @@ func (t *transaction) keepWording(before memory.Memory, r rewording) {
 	for _, derived := range r.derived {
 		t.relate(derived, memory.DerivedFrom, kept.ID)
 	}
-	kept.SayAgain(t.w.Now()) // until then
+	kept.SayAgain(t.w.Now()) // it counts as said until the edit
 	kept.Status, kept.SupersededBy = memory.Superseded, before.ID
 	t.Note(kept.ID, memory.EventSuperseded, superseded{
 		Change: history.Diff(former, *kept), Relation: memory.Contradicts, Why: byEdit,

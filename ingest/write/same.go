@@ -34,8 +34,8 @@ func same(d Draft, known []*memory.Memory) (change, bool) {
 		reason: "an active memory says this in the same words"}, true
 }
 
-// again completes what becomes of a draft that a memory says in the same words: that memory supersedes again what it
-// contradicts, if the draft was said after that was made active.
+// again completes the change of a draft that a memory says in the same words: this memory again supersedes the memories
+// that it contradicts, if they became active before the draft was said.
 func again(c change, d Draft, known []*memory.Memory, f finding) change {
 	rows := unchanged(known, f.verdicts)
 	for _, v := range f.verdicts {

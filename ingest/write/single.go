@@ -9,8 +9,8 @@ import (
 	"hippocampus/scorer/attribute"
 )
 
-// single returns what a draft means, by rules, for facts that state a single attribute, such as the home, or what the
-// draft says has ended: what was said later replaces what the same person said earlier. A summary states many things:
+// single returns what a draft means, by rules, for facts that state a single attribute, such as the home, or something
+// that the draft says has ended: a later statement of a person replaces the earlier one. A summary states many things:
 // it neither replaces a fact nor is replaced.
 func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []verdict) {
 	if !w.mayReplace(draft.Content) || draft.Type == memory.TypeMessage || draft.Type == memory.TypeSummary {
@@ -37,8 +37,8 @@ func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []
 	return verdicts
 }
 
-// mayContradict reports whether a draft may contradict a memory. What is derived from others does not contradict what
-// others were derived from.
+// mayContradict reports whether a draft may contradict a memory. A derived draft does not contradict a condensed
+// memory, since others were derived from that.
 func mayContradict(m, draft *memory.Memory) bool {
 	return alike(m, draft) && (m.Status == memory.Active || !draft.Type.IsDerived())
 }
@@ -58,8 +58,8 @@ func (w *Writer) mayReplace(statement string) bool {
 	return len(w.claimsOf(statement)) > 0 || !w.changeOf(statement).IsZero()
 }
 
-// claimTheSame reports whether two statements that claim single attributes claim a common one. Similar statements
-// about different attributes are not one.
+// claimTheSame reports whether two statements that claim single attributes claim a common one. Similar statements about
+// different attributes do not say the same.
 func (w *Writer) claimTheSame(a, b *memory.Memory) bool {
 	ofA, ofB := w.claimsOf(a.Content), w.claimsOf(b.Content)
 	return len(ofA)+len(ofB) == 0 || attribute.Common(ofA, ofB)
@@ -82,7 +82,7 @@ func (w *Writer) claimsOf(statement string) []attribute.Claim {
 	return found
 }
 
-// changeOf returns what a statement says against earlier ones. Answers are cached as those of claimsOf are.
+// changeOf returns what a statement changes of earlier ones. Answers are cached as those of claimsOf are.
 func (w *Writer) changeOf(statement string) attribute.Change {
 	if found, ok := w.changes.Get(statement); ok {
 		return found

@@ -182,7 +182,8 @@ func (t *transaction) store(ctx context.Context, d Draft, c change) (written Wri
 	return Written{Memory: *held, Verdict: c.verdict, Reason: c.reason}, nil
 }
 
-// replace marks what the memory that holds a draft replaces as superseded, or this memory by what replaces it.
+// replace marks the memories that a draft replaces as superseded by the memory that holds it, or this memory as
+// superseded by another.
 func (t *transaction) replace(ctx context.Context, held *memory.Memory, c change, turnID string) error {
 	for _, r := range c.replaces {
 		if err := t.supersede(ctx, r.memory, held.ID, r.Verdict, turnID); err != nil {

@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// endFacts ends the values on timelines that a superseded memory states, as of when what contradicts it was said. A
-// memory that refines it has the same values.
+// endFacts ends the values on timelines that a superseded memory states, at the time when the memory that contradicts
+// it was said. A memory that refines it has the same values.
 func (t *transaction) endFacts(
 	ctx context.Context, m *memory.Memory, relation memory.RelationKind,
 ) ([]history.EndedFact, error) {
@@ -34,8 +34,8 @@ type rewordedDetail struct {
 	Ended []history.EndedFact `json:"ended_facts,omitempty"`
 }
 
-// endReworded ends the values on timelines that a memory stated and with other words does not state any more, or
-// denies.
+// endReworded ends the values on timelines that a memory stated before it was reworded, if it does not state them any
+// more or denies them.
 func (t *transaction) endReworded(ctx context.Context, before, own *memory.Memory) ([]history.EndedFact, error) {
 	denies := t.w.denies(before.Content, own.Content)
 	return history.EndFacts(ctx, t.tx, own.ID, t.w.Now(), "the memory was changed to say otherwise",

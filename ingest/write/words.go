@@ -82,7 +82,7 @@ func (x wordIndex) like(draft memory.Memory) []memory.Memory {
 	return like
 }
 
-// idf is the weight of what n of the facts have.
+// idf returns the weight of a lexeme or topic that n of the facts have.
 func (x wordIndex) idf(n int) float64 { return math.Log(1 + float64(len(x.facts))/float64(n)) }
 
 // ofUser are words that a fact has because it is about the user.

@@ -135,8 +135,8 @@ const (
 type Draft struct {
 	memory.Memory // complete, see Complete
 	Compare       Comparison
-	// Least is positive for a draft that was derived from what is known: without the judge's answer it is merged from
-	// this cosine, and the memory's wording stays.
+	// Least is positive for a draft that was derived from known memories. Without the judge's answer it is then merged
+	// into a memory from this cosine on, and that memory keeps its wording.
 	Least  float64
 	Source string // id of the message that the fact was taken from, another draft of the batch; may be empty
 	detail any    // of the event of its creation; may be nil
