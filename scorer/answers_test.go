@@ -57,7 +57,7 @@ func TestLLM_SalvagesAnswers(t *testing.T) {
 	}
 }
 
-// A model that repeats its answer at temperature 0 gives another one when it learns what was wrong.
+// A model that repeats its answer at temperature 0 gives another answer when it is given what was wrong.
 func TestLLM_CorrectsRefusedAnswer(t *testing.T) {
 	t.Parallel()
 	chat := &canned{answer: `{"facts":[{"fact":"The user lives in Oslo.","importance":"high"}]}`}

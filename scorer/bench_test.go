@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// One message of the words that a chat message usually has.
+// BenchmarkRules reads one message with the number of words that a chat message usually has.
 func BenchmarkRules(b *testing.B) {
 	for name, content := range map[string]string{
 		"en": "Hi there! I'm allergic to peanuts and live in Oslo with two flatmates. We're flying to Rome on Friday. " +

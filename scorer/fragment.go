@@ -6,7 +6,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// maxFragment is the number of lexemes up to which an answer may be a fragment.
+// maxFragment is the most lexemes of an answer that may be a fragment.
 const maxFragment = 2
 
 var (
@@ -17,14 +17,13 @@ var (
 // Asks reports whether a message holds a question.
 func Asks(content string) bool { return asking.MatchString(content) }
 
-// isFragment reports whether a message says something only together with the question before it, as "Biscuit." and
-// 团子。 do.
+// isFragment reports whether a message says something only with the question before it, such as "Biscuit." and 团子。
 func isFragment(m, before memory.Message) bool {
 	return Asks(before.Content) && !firstPerson.MatchString(m.Content) &&
 		len(text.Lexemes(m.Content)) <= maxFragment
 }
 
-// weaken lowers the importance of facts under the gate's default threshold.
+// weaken lowers the importance of facts to less than the gate's default threshold.
 func weaken(facts []Fact) {
 	for i := range facts {
 		facts[i].Importance = min(facts[i].Importance, weak)

@@ -6,7 +6,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// What a user is gets the importance from which forgetting keeps it.
+// Statements of what a user is get an importance that is high enough for forgetting to keep them.
 func TestImportance_OfWhatAUserIs(t *testing.T) {
 	t.Parallel()
 	const kept = 0.83 // default of forgetting.keep_importance

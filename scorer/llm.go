@@ -15,8 +15,8 @@ import (
 //
 //	turn, messages before it -> prompt in the user's language -> answer -> facts, each checked
 //
-// An invalid fact of an answer falls alone. An answer without any valid fact among its facts is refused; the
-// model is then asked once more with the reason.
+// An invalid fact is left out of an answer alone. An answer is refused if it has facts but no valid one; the model is
+// then asked once more with the reason.
 func NewLLM(chat llm.Chat) Scorer { return &model{chat: chat} }
 
 type model struct{ chat llm.Chat }
@@ -51,8 +51,8 @@ type proposal struct {
 	Type       string   `json:"type"`
 }
 
-// parse reads an answer about what was said. It refuses an answer without a list of facts, with too
-// many of them, or with invalid ones only.
+// parse reads an answer about what was said. It refuses an answer that has no list of facts, too many facts, or only
+// invalid facts.
 func parse(answer *llm.Answer, said string) ([]Fact, error) {
 	var reply struct {
 		Facts llm.Items[proposal] `json:"facts"`
@@ -106,8 +106,8 @@ func (p proposal) check(said string) string {
 	return ""
 }
 
-// fact returns a proposal that check accepts as a fact. It replaces an unknown domain by that of the
-// classifier of sentences, an unknown type by TypeFact, and a missing importance by that of the rules.
+// fact returns a proposal that check accepts as a fact. It replaces an unknown domain by the domain that the classifier
+// of sentences finds, an unknown type by TypeFact, and a missing importance by the importance of the rules.
 func (p proposal) fact(answer *llm.Answer) Fact {
 	if p.Fact == nil {
 		return Fact{}
@@ -135,8 +135,7 @@ func (p proposal) fact(answer *llm.Answer) Fact {
 	return fact
 }
 
-// types are those that a scorer may give to a fact. The other types are those of memories that the
-// server makes.
+// types are the types that a scorer may give to a fact. The other types are those of memories that the server makes.
 var types = []memory.Type{
 	memory.TypeFact, "preference", "pattern", "skill", "project", "observation", "task", "decision", "tool_use",
 	"error", "insight",

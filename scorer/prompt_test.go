@@ -82,7 +82,7 @@ func TestPrompt_SchemaNamesDomainsAndTypes(t *testing.T) {
 	}
 }
 
-// Earlier messages are marked, and cut at their beginnings.
+// Messages before the turn are marked, and their beginnings are cut off.
 func TestPrompt_MarksMessagesBefore(t *testing.T) {
 	t.Parallel()
 	before := said(strings.Repeat("a", 1000)+" the end", "Is it Oslo?").Messages

@@ -81,7 +81,7 @@ func read(said string) []Fact {
 	}
 	fact, probability := factOf(said, plain)
 	switch {
-	case strings.Contains(plain, secret.Mark): // what was worth to be known is not there any more
+	case strings.Contains(plain, secret.Mark): // what was worth remembering was cut out
 		fact.Importance = weak
 	case command.MatchString(plain):
 		fact.Type, _ = kindOf(plain, fact.Domain)
@@ -96,9 +96,9 @@ func read(said string) []Fact {
 	return []Fact{fact}
 }
 
-// factOf returns a sentence as a fact, and the probability that it is a statement about the user. A sentence that
-// claims an attribute of the user, such as the home, states a like or says that something has ended is a statement
-// whatever its other words are.
+// factOf returns a sentence as a fact, and the probability that it is a statement about the user. A sentence counts as
+// a statement, whatever its other words are, if it claims an attribute of the user, such as the home, states a like, or
+// says that something has ended.
 func factOf(said, plain string) (Fact, float64) {
 	reading := statement.Read(plain)
 	if !reading.Known {
@@ -176,8 +176,8 @@ func sentences(message string) []string {
 	return list
 }
 
-// longestAbbreviation is more than the characters of any abbreviation with the one before it,
-// so that what is matched does not grow with the sentence.
+// longestAbbreviation is longer than any abbreviation with the character before it, so that the matched text does not
+// grow with the sentence.
 const longestAbbreviation = 8
 
 var abbreviation = lazyregexp.New(

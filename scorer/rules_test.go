@@ -62,8 +62,8 @@ func TestRules_LabelledSentences(t *testing.T) {
 	}
 }
 
-// isSaid reports whether a fact is in the user's wording. A clause has the subject of the clause before
-// it and the mark that ends the sentence.
+// isSaid reports whether a fact is in the user's wording. A fact of one clause may have the subject of the clause
+// before it and the mark that ends the sentence.
 func isSaid(says, fact string) bool {
 	says, fact = apostrophes.Replace(says), apostrophes.Replace(fact)
 	if strings.Contains(says, fact) {
@@ -163,7 +163,8 @@ func TestRules_ReadOnlyTheUser(t *testing.T) {
 	}
 }
 
-// A sentence with a word about secrets is read like any other. What the server has cut a secret out of is no fact.
+// A sentence with a word about secrets is read like any other. A sentence from which the server has cut a secret is no
+// fact.
 func TestRules_TakeNoSecretForAFact(t *testing.T) {
 	t.Parallel()
 	for sentence, want := range map[string]bool{
@@ -266,7 +267,7 @@ func TestSentences_TakeLinearSpace(t *testing.T) {
 	}
 }
 
-// A sentence that states a single attribute of the user is kept, however unlike other statements it is.
+// A sentence that states a single attribute of the user is kept, even if it is unlike other statements.
 func TestRules_KeepSingleAttributes(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{

@@ -16,7 +16,7 @@ import (
 	"hippocampus/scorer/voice"
 )
 
-// voicesOf is what the rules make of messages with words of another voice.
+// voicesOf counts what the rules make of messages with words of another voice.
 type voicesOf struct {
 	messages, foreign int // foreign: with a fact that is not the user's statement
 	owns, kept        int // statements of the user
@@ -106,7 +106,7 @@ func TestRules_KeepNothingUnknown(t *testing.T) {
 	}
 }
 
-// What the rules cut leaves one proposal for each span, after the facts and with the kind of its voice.
+// For each span that the rules cut there is one proposal, after the facts and with the kind of its voice.
 func TestRules_NameWhoseWordsTheyCut(t *testing.T) {
 	t.Parallel()
 	log := strings.Repeat("10:00:01 I am recording\n", 200)
@@ -136,7 +136,7 @@ func TestRules_NameWhoseWordsTheyCut(t *testing.T) {
 	}
 }
 
-// A statement of one sentence is the user's own, whatever quotation marks and colons it has.
+// A statement of one sentence is the user's own, even if it has quotation marks and colons.
 func TestRules_CutNoStatement(t *testing.T) {
 	t.Parallel()
 	statements := 0

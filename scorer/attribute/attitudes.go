@@ -13,7 +13,7 @@ type attitude struct {
 	kind     string   // liking, fear or allergy
 	positive bool     // likes it, is afraid of it, is allergic to it
 	words    []string // English: lexemes of the object
-	core     []string // of its words, those before the first preposition
+	core     []string // those of words that are before the first preposition
 	han      string   // Chinese: the object
 }
 
@@ -24,7 +24,7 @@ const (
 )
 
 // reverses reports whether an earlier attitude is the opposite of a later one. A user who does not like films likes no
-// horror films, but who likes horror films may still dislike films.
+// horror films, but a user who likes horror films may still dislike films.
 func (a attitude) reverses(earlier attitude) bool {
 	switch {
 	case a.kind != earlier.kind || a.positive == earlier.positive || (a.han == "") != (earlier.han == ""):
@@ -95,7 +95,7 @@ func objectWords(s string) []string {
 	return all
 }
 
-// plainWords returns the lexemes of a text with one lexeme for words that mean the same.
+// plainWords returns the lexemes of a text, with the same lexeme for words that mean the same.
 func plainWords(s string) []string {
 	lexemes := text.Lexemes(s)
 	for i, w := range lexemes {
@@ -111,7 +111,7 @@ var plainWord = map[string]string{"movi": "film", "subscript": "subscrib", "memb
 
 var useVerb = set("eat drink watch listen play go music do")
 
-// feelings are what is said of an object, the first group, in the order in which they are tried.
+// feelings are expressions for what is said of an object, their first group, in the order in which they are tried.
 var feelings = []struct {
 	kind     string
 	positive bool

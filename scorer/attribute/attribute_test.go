@@ -23,7 +23,7 @@ func pairs(t *testing.T) (list []pair) {
 	return list
 }
 
-// The rules were made with the half "dev".
+// The rules were made with the pairs of the half "dev".
 func TestContradicted_FindsWhatIsSaidLater(t *testing.T) {
 	t.Parallel()
 	type group struct{ language, half string }

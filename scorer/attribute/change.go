@@ -14,9 +14,9 @@ import (
 //
 // The zero Change says nothing against any statement.
 type Change struct {
-	values     []Claim  // of attributes, that have ended; any value if a claim has no value
+	values     []Claim  // values of attributes that have ended; a claim without a value stands for any value
 	ended      []object // what the user no longer does or has
-	denied     []object // what the user does not do, without a word that it has ended
+	denied     []object // what the user does not do, without a word that says it has ended
 	resumed    []object // what the user does again
 	held       []Claim  // values of attributes that the user has again
 	attitudes  []attitude
@@ -40,9 +40,9 @@ func ChangeOf(statement string) (c Change) {
 // IsZero reports whether the change says nothing against any statement.
 func (c Change) IsZero() bool { return !c.isPlain() && len(c.denied) == 0 }
 
-// IsOwn reports whether the statement is about the user by itself: the user is its subject, and it says that something
-// has ended or has begun again, or states an attitude or a favourite. "I don't play tennis" alone may be a remark, and
-// "I'm allergic to Mondays" a joke.
+// IsOwn reports whether the change by itself shows that the statement is about the user: the user is its subject, and
+// it says that something has ended or has begun again, or states an attitude or a favourite. "I don't play tennis"
+// alone may be a remark, and "I'm allergic to Mondays" a joke.
 func (c Change) IsOwn() bool {
 	isAllergy := func(a attitude) bool { return a.kind == allergy && a.positive }
 	return c.explicit && c.isPlain() && !slices.ContainsFunc(c.attitudes, isAllergy)
@@ -71,8 +71,8 @@ func (c Change) Ends(earlier string, claims []Claim) (why string, ends bool) {
 	return "", false
 }
 
-// includes reports whether what has ended is the value of a claim. The words of the value may be fewer: "the bank" of
-// "the city bank".
+// includes reports whether what has ended is the value of a claim. It may have fewer words than the value: "the bank"
+// for "the city bank".
 func (c Claim) includes(o Claim) bool {
 	switch {
 	case !c.isOf(o):
@@ -116,8 +116,8 @@ func (c Change) prefersAnother(earlier string) bool {
 	return another
 }
 
-// favouriteWord and endingWord match what statements of favourites, and of endings, have. They spare most statements
-// the other expressions, which take longer.
+// favouriteWord and endingWord match the words that statements of favourites and of endings have. Most statements have
+// no such word, and need not be matched with the other expressions, which take longer.
 var (
 	favouriteWord = lazyregexp.New(`avou?rite|refer|[最更]`)
 	endingWord    = lazyregexp.New(`n't |not? |used|quit|stop|gave|given|cease|cancel|left|sold|rid of|drop|delet|` +

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// changes are the pairs of testdata/changes.tsv, with which the rules were made: what was said first, and what was
-// said later. Of kind "changes" the later outdates the earlier, of kind "trap" it must not.
+// changes are the pairs of testdata/changes.tsv, with which the rules were made: what was said first, and what was said
+// later. In a pair of kind "changes" the later statement outdates the earlier one; in a pair of kind "trap" it must
+// not.
 func changes(t *testing.T) (list []pair) {
 	t.Helper()
 	file, err := os.ReadFile("testdata/changes.tsv")
@@ -21,7 +22,7 @@ func changes(t *testing.T) (list []pair) {
 	return list
 }
 
-// outdates reports whether a later statement outdates an earlier one by any rule.
+// outdates reports whether a later statement outdates an earlier one by one of the rules.
 func outdates(later, earlier string) bool {
 	_, contradicted := Contradicted(Of(earlier), Of(later))
 	_, ends := ChangeOf(later).Ends(earlier, Of(earlier))

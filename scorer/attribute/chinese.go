@@ -83,7 +83,8 @@ var (
 
 var hanClauseEnds = lazyregexp.New(`[，。；！,;!]`)
 
-// ofChinese reads a Chinese statement clause by clause. A clause without a subject is about the user if the first is.
+// ofChinese reads a Chinese statement clause by clause. A clause without a subject is about the user if the first
+// clause is.
 func ofChinese(statement string) (claims []Claim) {
 	add := func(of, kind, value string) {
 		if value != "" {

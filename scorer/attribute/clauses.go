@@ -12,8 +12,8 @@ import (
 //
 //	"I live in Lisbon and work as a nurse." -> "I live in Lisbon.", "I work as a nurse."
 //
-// A statement that cannot be cut safely stays whole: one that quotes, sets conditions, refers back, or claims one
-// attribute twice.
+// A statement that cannot be cut safely stays whole: a statement that quotes, sets conditions, refers back, or claims
+// one attribute twice.
 func Clauses(statement string) []string {
 	g := grammarOf(statement)
 	body := strings.TrimRight(statement, ".!。！ ")
@@ -74,8 +74,8 @@ type grammar struct {
 	ends   *lazyregexp.Regexp // between clauses
 	unsafe *lazyregexp.Regexp // in statements that stay whole
 	back   *lazyregexp.Regexp // in clauses that refer to the clause before
-	own    *lazyregexp.Regexp // begins a clause with a first-person subject, the first group
-	others *lazyregexp.Regexp // begins a clause without a subject that is not the user's
+	own    *lazyregexp.Regexp // begins a clause with a first-person subject, which is the first group
+	others *lazyregexp.Regexp // begins a clause that has no subject and is not about the user
 	copula *lazyregexp.Regexp // begins a clause, and may be left out in the next one
 	space  string             // between subject and verb
 }
@@ -106,8 +106,8 @@ var (
 	}
 )
 
-// subjectOf returns the first person that is the subject of a clause with these claims; "" if another subject is.
-// "My name is" has it as well, but "my sister" has not.
+// subjectOf returns the first person that is the subject of a clause with these claims; "" if another subject is. The
+// subject of "my name is" is the first person, but that of "my sister" is not.
 func (g *grammar) subjectOf(clause string, claims []Claim) string {
 	subject := match(g.own, clause)
 	if strings.HasPrefix(strings.ToLower(subject), "my") {
@@ -119,8 +119,8 @@ func (g *grammar) subjectOf(clause string, claims []Claim) string {
 	return subject
 }
 
-// restore returns a part of a statement as a clause by itself with its claims; "" if it is no clause. The clause
-// before it, whose end states claims, may have the subject of both.
+// restore returns a part of a statement as a clause by itself with its claims; "" if it is no clause. before is the
+// clause before it, whose end states claims; it may have the subject of both.
 func (g *grammar) restore(part, subject, before string, stated []Claim) (string, []Claim) {
 	if g.back.MatchString(part) {
 		return "", nil

@@ -19,7 +19,7 @@ func (c *Change) readEnglish(statement string) {
 	if uncertain.MatchString(statement) {
 		return
 	}
-	c.explicit = true // as the expressions are
+	c.explicit = true // the expressions match only clauses with the user as subject
 	statement = expand(abbreviate.Replace(statement))
 	for _, part := range changeEnds.Split(statement, -1) {
 		part = strings.TrimRight(part, ".!; ")
@@ -34,8 +34,8 @@ func (c *Change) readEnglish(statement string) {
 	}
 }
 
-// endEnglish reads what a clause ends or begins again. An ending of an attribute, such as of the home, ends no other
-// statement that has its words.
+// endEnglish reads what a clause ends or begins again. If it ends an attribute, such as the home, it ends no other
+// statement with the same words.
 func (c *Change) endEnglish(part string) {
 	end := func(positive, phrase string) {
 		if claims := ofEnglish(positive); len(claims) > 0 {
@@ -72,7 +72,7 @@ func (c *Change) endEnglish(part string) {
 	}
 }
 
-// be returns the form of "to be" that a negation has, with a space; "" if it has another verb.
+// be returns the form of "to be" with which a negation begins, and a space; "" if it begins with another verb.
 func be(negation string) string {
 	switch word, _, _ := strings.Cut(strings.ToLower(negation), " "); word {
 	case "am", "are", "is":

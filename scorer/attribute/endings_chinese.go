@@ -45,7 +45,7 @@ var (
 // hanVerbs are the verbs of one character that may begin what has ended. "不行了" and "不知道了" end nothing.
 const hanVerbs = "打学上吃喝抽弹开跑练看玩养做用写唱跳骑教读穿住订办游滑当带画拉吹坐追炒租去信听戴是在"
 
-// The verbs with which the user has what is cancelled or sold, and takes what is given up.
+// The verbs for having what is cancelled or sold, and for consuming what is given up.
 const (
 	hanHaving    = "有办买养订报参加入开用是玩打刷看吃喝戴"
 	hanConsuming = "抽吸喝吃玩打刷看用"
@@ -113,7 +113,7 @@ func (c *Change) endChineseClause(part string) {
 	}
 }
 
-// endChinese reads what no longer holds, such as 住在上海 or 打网球.
+// endChinese reads a phrase that no longer holds, such as 住在上海 or 打网球.
 func (c *Change) endChinese(phrase string) {
 	if claims := ofChinese("我" + phrase); len(claims) > 0 {
 		c.values = append(c.values, claims...)
@@ -127,7 +127,8 @@ func (c *Change) endChinese(phrase string) {
 	}
 }
 
-// hanObject returns what a phrase names, such as 打网球, with these verbs if it begins with no verb.
+// hanObject returns the object that a phrase names, such as 打网球. verbs are the possible verbs if the phrase begins with
+// no verb.
 func hanObject(phrase, verbs string) object {
 	first, size := utf8.DecodeRuneInString(phrase)
 	if strings.ContainsRune(hanVerbs, first) && size < len(phrase) {

@@ -16,7 +16,7 @@ const (
 	// subject matches the beginning of a clause up to its main verb, if its subject is the user. A statement without
 	// a subject ("Lives in Porto.") is about the user.
 	subject = `(?i:^` + openings + `(?:(?:i|we|(?:the )?user) )?` + adverbs + `)`
-	// person and group match the same with a subject, and with a form of "to be": "I am now ", "is ".
+	// person and group match the same beginning with a form of "to be": "I am now ", "is ".
 	person = `(?i:^` + openings + `(?:(?:i|(?:the )?user) )?(?:am|is)(?: (?:now|just|currently|already|only|` +
 		`still|` +
 		`officially|finally|even|happily|recently|been))* )`

@@ -6,7 +6,7 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// numbersIn returns telephone numbers and e-mail addresses. Another than the private one has a kind.
+// numbersIn returns telephone numbers and e-mail addresses. A number or address other than the private one has a kind.
 func numbersIn(statement string) (claims []Claim) {
 	for sentence := range strings.SplitSeq(statement, "; ") {
 		if m := ownPhone.FindStringSubmatch(sentence); m != nil {
@@ -32,7 +32,7 @@ func numbersIn(statement string) (claims []Claim) {
 	return claims
 }
 
-// bareNumber matches a number that may be another than a telephone number.
+// bareNumber matches a number that need not be a telephone number.
 var bareNumber = lazyregexp.New(`(?i)\b(?:card|account|house|customer|member|licen[cs]e|passport|` +
 	`security|order|ticket) number`)
 

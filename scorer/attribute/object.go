@@ -13,7 +13,7 @@ type object struct {
 	verb, han string   // Chinese: the possible verbs, a character each, and what follows the verb
 }
 
-// englishObject returns what a phrase names.
+// englishObject returns the object that a phrase names.
 func englishObject(phrase string) object {
 	words := plainWords(phrase)
 	if full := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return lightVerb[w] }); len(full) > 0 {
@@ -27,7 +27,7 @@ var lightVerb = set("take have go do get own use attend part account")
 // isNamed reports whether the object has words.
 func (o object) isNamed() bool { return len(o.words) > 0 || o.han != "" }
 
-// has reports whether what the user does again is what had ended.
+// has reports whether the object that the user does again is the one that had ended.
 func (o object) has(ended object) bool {
 	if ended.han != "" {
 		return strings.Contains(o.han, ended.han)
@@ -35,7 +35,7 @@ func (o object) has(ended object) bool {
 	return len(o.words) > 0 && len(ended.words) > 0 && has(o.words, ended.words)
 }
 
-// isJobOf reports whether the object is the job that is claimed: "teaching" of a teacher.
+// isJobOf reports whether the object is a claimed job: "teaching" is the job of a teacher.
 func (o object) isJobOf(claims []Claim) bool {
 	return len(o.words) == 1 && len(o.words[0]) > 3 && slices.ContainsFunc(claims, func(c Claim) bool {
 		return c.Attribute == job && strings.HasPrefix(c.Value[0], o.words[0])
@@ -58,8 +58,9 @@ func (o object) isDoneIn(statement string) bool {
 	return len(o.words) > 1 || o.standsAloneIn(statement, verb)
 }
 
-// standsAloneIn reports whether the only word of an object has its usual meaning in a statement with a verb: "run" in
-// "I run every morning", but not in "I run a bakery"; "gym" in "I go to the gym", but not in "I clean the gym".
+// standsAloneIn reports whether the only word of an object has its usual meaning in a statement with a verb. "run" has
+// it in "I run every morning", but not in "I run a bakery"; "gym" has it in "I go to the gym", but not in "I clean the
+// gym".
 func (o object) standsAloneIn(statement, verb string) bool {
 	isVerb := slices.Equal(plainWords(verb), o.words)
 	switch {
@@ -81,7 +82,7 @@ var (
 		`are |is |(?:have|has) (?:just|recently) )?(?:just |now |currently |still |both |all |also |only |usually |` +
 		`often |always |` +
 		`sometimes |really |mostly |regularly )*([\p{L}'-]+)`)
-	// havingVerb matches verbs with which an object of one word is what the user has or does.
+	// havingVerb matches verbs after which an object of one word is something that the user has or does.
 	havingVerb = lazyregexp.New(`(?i)^(?:have|has|got|own|owns|drives?|rides?|use|uses|go|goes|going|sings?|` +
 		`plays?|attends?|` +
 		`belong|joined|subscribed?|bought|adopted|keeps?|takes?|taking|eats?|drinks?|pay|read|reads|on|studies|study|` +
@@ -99,7 +100,7 @@ var (
 	alcohol = lazyregexp.New(`(?i)\b(?:beers?|wine|alcohol|whisky|whiskey|vodka|gin|rum|cocktails?|spirits)\b`)
 )
 
-// isPast reports whether a verb is about the past and does not begin what lasts, as "joined" does.
+// isPast reports whether a verb is about the past. Verbs that begin something lasting, such as "joined", are not.
 func isPast(verb string) bool {
 	verb = strings.ToLower(verb)
 	return pastVerb[verb] || strings.HasSuffix(verb, "ed") && verb != "need" && !begins[verb]

@@ -6,16 +6,16 @@ import (
 	"unicode"
 )
 
-// Least evidence for a statement. Without it a sentence has no more than the equal probabilities of six classes, or
-// the meaning of single words. 99 in 100 statements of the training have this evidence; placeholders, commands and
+// Least evidence for a statement. Without it, a sentence gets about equal probabilities of the six classes, or the
+// meaning of single words. 99 in 100 statements of the training have this evidence; placeholders, commands and
 // sentences of other languages rarely do.
 const (
 	leastWords = 2   // words with a weight
-	leastShare = 0.5 // share of the words with a weight among those that are no names
+	leastShare = 0.5 // share of the words with a weight among those that are not names
 )
 
 // hasEvidence reports whether a model knows enough of a sentence to call it a statement: leastWords and leastShare of
-// its words, and two words in a row, or the first one as the beginning of a sentence.
+// its words, and a pair of words in a row, or the first word as the beginning of a sentence.
 func (m *Model) hasEvidence(f features) bool {
 	known, unknown := 0, 0
 	for _, w := range f.sentence {

@@ -19,17 +19,17 @@ import (
 type features struct {
 	words    []string  // distinct: words, classes of words, pairs of neighbours, the first three
 	meaning  []float32 // of an English sentence
-	sentence []word    // what they were made of
+	sentence []word    // the words of the sentence
 }
 
-// The lengths of a sentence's words and of its meaning. They set how much the weights of either may change while
-// they are learnt, and are those with the best results of cross-validation.
+// The lengths of the vectors of a sentence's words and of its meaning. They set how much the weights of either may
+// change during training. The values have the best results of cross-validation.
 const (
 	wordsLength   = 3
 	meaningLength = 10
 )
 
-// weight is what each word counts, less in a long sentence.
+// weight is the weight of each word, which is lower in a long sentence.
 func (f features) weight() float64 { return wordsLength / math.Sqrt(float64(len(f.words))) }
 
 // featuresOf returns the features of a sentence: "My son is five" has my, <kin>, son, is, five, "^ my", "my <kin>",
@@ -60,14 +60,14 @@ func featuresOf(sentence string) features {
 	add(before + " $")
 	if !text.IsChinese(sentence) {
 		vectors, err := embedder().Embed(context.Background(), llm.ForQuery, []string{sentence})
-		if err == nil { // always: only a context that is done is an error
+		if err == nil { // always: the only error is that the context has ended
 			f.meaning = vectors[0][:meaningDim]
 		}
 	}
 	return f
 }
 
-// meaningDim is how many numbers of a built-in embedding hold the meaning of English words.
+// meaningDim is how many numbers of a built-in embedding represent the meaning of English words.
 const meaningDim = 256
 
 var embedder = sync.OnceValue(wordvec.New)
@@ -85,7 +85,7 @@ type word struct {
 // contractions are the words that an apostrophe shortens, so that "I'm allergic" and "I am allergic" are the same.
 var contractions = map[string]string{"m": "am", "re": "are", "ve": "have", "ll": "will"}
 
-// wordsOf splits a sentence. "n't" and what follows another apostrophe are words: don't -> do not, I'm -> i am,
+// wordsOf splits a sentence. "n't", and the part after another apostrophe, become words: don't -> do not, I'm -> i am,
 // Ada's -> ada 's.
 func wordsOf(sentence string) (words []word) {
 	chars := []rune(plainMarks.Replace(sentence))

@@ -12,13 +12,13 @@ import (
 	"sync"
 )
 
-// classes is the number of memory.Domains. The class of general_chat stands for sentences that are no statement.
+// classes is the number of memory.Domains. The class of general_chat is that of sentences that are no statement.
 const classes = 6
 
 // noStatement is the place of general_chat in memory.Domains.
 const noStatement = 0
 
-// distribution has a number for each of memory.Domains.
+// distribution has one number for each of memory.Domains.
 type distribution [classes]float64
 
 // Model has a weight of each feature for each class.

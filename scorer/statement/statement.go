@@ -18,7 +18,7 @@ import (
 type Reading struct {
 	Statement float64       // 0..1: probability of a statement about the speaker
 	Known     bool          // enough of its words have weights to take it for a statement
-	Domain    memory.Domain // the likeliest domain, if it is one; never general_chat
+	Domain    memory.Domain // the likeliest domain if it is a statement; never general_chat
 }
 
 // Read reads one sentence.

@@ -15,13 +15,13 @@ import (
 type Example struct {
 	Sentence string
 	Label    string        // Fact, Content or Other
-	Domain   memory.Domain // general_chat: Other
+	Domain   memory.Domain // general_chat for Other
 }
 
 // The labels of sentences.
 const (
 	Fact    = "fact"    // a statement about its speaker
-	Content = "content" // of a memory, about anyone: a domain is learnt, but not whether it is a statement
+	Content = "content" // the content of a memory, about anyone: it trains the domain, but not whether it is a statement
 	Other   = "other"   // no statement about its speaker
 )
 
@@ -61,7 +61,7 @@ const (
 	randomOrder = 1      // seed
 )
 
-// Train returns the softmax regression on examples of one language, learnt in steps of one example each (AdaGrad:
+// Train returns the softmax regression on examples of one language, trained in steps of one example each (AdaGrad:
 // Duchi, Hazan and Singer, JMLR 2011). Equal examples give equal weights.
 func Train(examples []Example) *Model {
 	rows := make([]features, len(examples))
@@ -120,7 +120,7 @@ func Train(examples []Example) *Model {
 	return m
 }
 
-// learner is the weights of a feature while they are learnt.
+// learner holds the weights of a feature during training.
 type learner struct {
 	weights, squares distribution // squares: sums of the squared gradients
 	decay            float64

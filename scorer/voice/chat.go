@@ -11,11 +11,11 @@ var turn = lazyregexp.New(`^\s*` +
 	`([\[(]?(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}日?,?\s+)?\d{1,2}:\d{2}(?::\d{2})?(?:\s?[APap][Mm])?[\])]?\s*(?:-\s*)?)?` +
 	`(\pL[\pL\pN.'_-]*(?: [\pL\pN.'_-]+){0,2})(\s*[（(]\d{1,2}:\d{2}[）)])?\s*[:：]\s*(\S.*)`)
 
-// named is a line that names the speaker of the next one, and when that was said.
+// named is a line with the name of the speaker of the next line, and its time.
 var named = lazyregexp.New(
 	`^\s*\pL[\pL\pN._-]*(?: [\pL\pN._-]+)?\s+(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\s+)?\d{1,2}:\d{2}(?::\d{2})?\s*$`)
 
-// heading is what stands before a colon in notes that users write about themselves.
+// heading matches the words before a colon in notes that users write about themselves.
 var heading = lazyregexp.New(`(?i)^(?:about me|age|allerg\w*|background|birthday|city|context|diet|edit|family|` +
 	`goals?|health|hobb\w+|home|interests?|job|likes?|dislikes?|languages?|location|me|my .*|name|notes?|occupation|` +
 	`p\.?s\.?|pets?|plans?|problem|profession|question|situation|status|summary|tasks?|todo|update|work|` +
@@ -40,7 +40,7 @@ func markChats(lines []line) {
 	}
 }
 
-// isTurn reports whether a line names its speaker. The address of a page does not.
+// isTurn reports whether a line names its speaker. The address of a web page, which has a colon too, does not.
 func isTurn(text string) bool {
 	found := turn.FindStringSubmatch(text)
 	return len(found) > 4 && !strings.HasPrefix(found[4], "//")

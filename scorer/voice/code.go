@@ -17,7 +17,7 @@ var (
 		`panic: |goroutine \d+ \[|fatal error: |exit status \d|[\w./$]+\(0x[0-9a-f]+|` +
 		`/[\w./-]+:\d+)`)
 
-	// prompt is a line of a terminal: what a paragraph has after it is the terminal's answer.
+	// prompt is a line of a terminal: the rest of its paragraph is the terminal's answer.
 	prompt = lazyregexp.New(`^\s*(?:\$ \S|[\w.-]+@[\w.-]+[:~].*[$#] |[A-Z]:\\[^>]*>|>>> )`)
 
 	// coded matches lines of code by their beginnings, ends and marks.
@@ -39,7 +39,7 @@ var (
 		`)|[=(){}<>\[\]$_].*[;{]\s*$|=>\s*[({]?$`)
 )
 
-// markLogs marks lines of logs, traces of a stack and what was typed into a terminal.
+// markLogs marks lines of logs, traces of a stack, and lines of terminals.
 func markLogs(lines []line) {
 	typed := false
 	for i, l := range lines {
@@ -80,7 +80,8 @@ func markCode(lines []line) {
 	}
 }
 
-// joinComment marks a comment next to code, and reports whether the line next to it is next to code.
+// joinComment marks a comment next to code. It reports whether the line after it in the order of reading is next to
+// code.
 func joinComment(lines []line, i int, next bool) bool {
 	l := lines[i]
 	if l.isBlank() {

@@ -32,7 +32,7 @@ const (
 )
 
 var (
-	// task ends its line with a request to work on a text that follows, or has no more than its verb and a language.
+	// task ends its line with a request to work on the text that follows, or consists only of its verb and a language.
 	task = ignoringCase(`(?:` + aTask + `)` + sameSentence + `[.!?。！？:：]?$|` +
 		`(?:` + imperative + rewrites + `|` + imperativeChinese + rewritesChinese + `)` + sameSentence + `[:：]$|` +
 		`^(?:please )?` + rewrites + `(?: (?:in)?to \w+)?[.:]?$|^(?:请|请?帮我|麻烦)?` + rewritesChinese + `[^，。！？]{0,5}$`)

@@ -11,11 +11,11 @@ import (
 var (
 	header = lazyregexp.New(`(?i)^(?:from|subject|发件人|寄件人|主题|主旨)\s*[:：]\s*\S`)
 
-	// forwarded stands above a mail that is forwarded, attribution above one that is answered.
+	// forwarded is the line above a forwarded mail, attribution the line above an answered mail.
 	forwarded   = lazyregexp.New(`(?i)^-{3,}\s*(?:original message|forwarded message|原始邮件|转发的?邮件)\s*-{3,}`)
 	attribution = lazyregexp.New(`(?i)^on .{4,80} wrote:$|^在\s?.{4,80}写道[：:]$`)
 
-	// salutation begins a mail, but a message to an assistant too. It may be a name alone.
+	// salutation begins a mail, and also a message to an assistant. It may be a name alone.
 	salutation = lazyregexp.New(`(?i)^(?:dear|hi|hello|hey)(?: [^,，.!?:]{1,40})?[,，:!]$|` +
 		`^(?:尊敬的|敬爱的|亲爱的|各位)[^，。,]{1,20}[：:，,]$|^[^，。,]{0,8}(?:您好|你好|大家好)[，,：:！!]$|` +
 		`^(?-i:\p{Lu})\p{Ll}+,$|^\p{Han}{2,4}[：:]$`)
@@ -69,8 +69,8 @@ func markMails(lines []line) {
 	}
 }
 
-// begins reports whether a mail begins with a line. A salutation needs a sign-off, unless it is formal, and words of
-// the user's own before or after the mail, since users also write to an assistant so.
+// begins reports whether a mail begins with a line. A salutation counts only if it is formal or a sign-off follows, and
+// if words of the user's own are before or after the mail, since users also address an assistant with a salutation.
 func (m *mails) begins(i int, ownBefore bool) bool {
 	text := m.lines[i].trimmed()
 	switch {
@@ -84,8 +84,8 @@ func (m *mails) begins(i int, ownBefore bool) bool {
 	return (signed || formal.MatchString(text)) && (ownBefore || hasOwn(m.lines[end:]))
 }
 
-// end returns the place after a mail that begins with a line, and whether a sign-off ends it. An attribution above
-// quoted lines is all of the mail that is not quoted.
+// end returns the index after a mail that begins with a line, and whether a sign-off ends it. If the mail begins with
+// an attribution above quoted lines, only the attribution is marked as the mail.
 func (m *mails) end(start int) (end int, signed bool) {
 	if isAttribution(m.lines[start].trimmed()) && start+1 < len(m.lines) && m.lines[start+1].kind == Quote {
 		return start + 1, false

@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// sentenceWords is the least number of words of a sentence; two Chinese characters count as one.
+// sentenceWords is the fewest words of a sentence; two Chinese characters count as one word.
 const sentenceWords = 3
 
 // withinLine divides a line of the user's own at quoted speech and at a text to work on.
@@ -54,8 +54,8 @@ var (
 	ownReport = lazyregexp.New(`(?i)^\s*(?:(?:i|we) |我们?(?:[跟对和向给].{1,6})?(?:想|要|就)?(?:写|说|讲|留言|回复|发帖|评论))`)
 )
 
-// reportStart returns where a clause begins that reports what someone else says, to the end of a line; -1 without such
-// a clause.
+// reportStart returns the beginning of a clause that reports what someone else says up to the end of the line; -1
+// without such a clause.
 func reportStart(text string) int {
 	found := report.FindStringSubmatchIndex(text)
 	if found == nil {
@@ -114,8 +114,8 @@ func kindOf(opening rune, said string) Kind {
 	return Own
 }
 
-// reportEnd returns where the clause ends that reports what was said in a quotation before text[end]: there, if the
-// quotation ends a sentence.
+// reportEnd returns the end of the clause that reports what was said in a quotation before text[end]. That is end if
+// the quotation ends a sentence.
 func reportEnd(text, said string, end int) int {
 	if strings.ContainsAny(lastRune(said), ".!?。！？…") && !continues(text[end:]) {
 		return end
@@ -199,7 +199,7 @@ func lastRune(text string) string {
 // clauseMarks end a clause.
 const clauseMarks = ".!?;,。！？；，\n"
 
-// clauseStart returns where the clause begins that a quotation at text[at] stands in, not before least.
+// clauseStart returns the beginning of the clause with the quotation at text[at], not before least.
 func clauseStart(text string, least, at int) int {
 	head := strings.TrimRight(text[least:at], " ,:，：、")
 	for end := len(head); end > 0; {
@@ -216,7 +216,7 @@ func clauseStart(text string, least, at int) int {
 	return least
 }
 
-// clauseEnd returns where the clause ends that goes on at text[at], after its mark.
+// clauseEnd returns the end of the clause that continues at text[at], after its mark.
 func clauseEnd(text string, at int) int {
 	for i, r := range text[at:] {
 		if strings.ContainsRune(clauseMarks, r) {

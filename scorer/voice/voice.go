@@ -27,7 +27,7 @@ const (
 	Document Kind = "a document"
 )
 
-// Span is a part of a text. Neighbours differ in their kind; what is blank belongs to the span before it.
+// Span is a part of a text. Adjacent spans differ in their kind; blank text belongs to the span before it.
 type Span struct {
 	Text string // not empty
 	Kind Kind
@@ -65,10 +65,10 @@ func Spans(text string) []Span {
 	return withLeads(spans)
 }
 
-// lead matches the last sentence of a text if it leads over to what follows.
+// lead matches the last sentence of a text if it introduces what follows.
 var lead = lazyregexp.New(`[^.!?。！？\n]*[:：]\s*$`)
 
-// withLeads gives a sentence of the user's own that leads over to another voice ("She sent me this:") the kind of that
+// withLeads gives a sentence of the user's own that introduces another voice ("She sent me this:") the kind of that
 // voice.
 func withLeads(spans []Span) (led []Span) {
 	for i, s := range spans {
@@ -129,10 +129,10 @@ func (l line) content() string { return strings.TrimRight(l.text, " \t\r\n") }
 // trimmed returns the text without spaces around it.
 func (l line) trimmed() string { return strings.TrimSpace(l.text) }
 
-// isOwn reports whether a line has words that are the user's own, as far as it is known.
+// isOwn reports whether a line has words, and no mark of another voice so far.
 func (l line) isOwn() bool { return l.kind == Own && !l.isBlank() }
 
-// isIndented reports whether a line begins as a line of a block does in code.
+// isIndented reports whether a line is indented like a line of a code block.
 func (l line) isIndented() bool {
 	return strings.HasPrefix(l.text, "\t") || strings.HasPrefix(l.text, "  ") || strings.HasPrefix(l.text, " \t")
 }
@@ -147,7 +147,7 @@ func hasOwn(lines []line) bool {
 	return false
 }
 
-// mark gives the lines that are the user's own so far a kind.
+// mark gives a kind to the lines that are still the user's own.
 func mark(lines []line, kind Kind) {
 	for i := range lines {
 		if lines[i].kind == Own {
