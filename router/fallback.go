@@ -30,12 +30,12 @@ type Options struct {
 	cacheTTL   time.Duration // of a cached route; default 10 min
 }
 
-// Fallback routes every query in bounded time: by the model if it answers in time,
-// otherwise by rules. A late answer is cached for the next query of the same text.
+// Fallback routes every query in bounded time: by the model if it answers in time, otherwise by rules. A late answer is
+// cached for the next query of the same text.
 //
-// After a late answer no query waits for the model until one of its calls, which go
-// on in the background, has been answered in time: so a slow model delays one query
-// and not each, and needs no query to wait for it to be found quick again.
+// After a late answer, no query waits for the model until one of its calls has been answered in time. Calls continue in
+// the background. So a slow model delays one query and not each, and no query has to wait to find out that the model is
+// fast again.
 type Fallback struct {
 	model   Router // nil: rules route every query
 	options Options
@@ -91,8 +91,8 @@ func (f *Fallback) Close() {
 // CacheStats returns the statistics of the cached routes.
 func (f *Fallback) CacheStats() cache.Stats { return f.cache.Stats() }
 
-// Counts returns how many queries the "model" has routed and, by rules, how many
-// because there is no model ("rules"), it was "late" or it "failed".
+// Counts returns how many queries the "model" has routed, and how many the rules have routed because there is no model
+// ("rules"), or the model was "late" or "failed".
 func (f *Fallback) Counts() map[string]uint64 {
 	return map[string]uint64{
 		"model": f.counts.model.Load(), "rules": f.counts.rules.Load(),
@@ -150,8 +150,8 @@ func (f *Fallback) routeByModel(ctx context.Context, query string) (Route, error
 	}
 }
 
-// ask calls the model for all callers that wait for the same query, and caches its
-// route. It ends with ctx, which ends with Close, or its own timeout, not with the context of a caller.
+// ask calls the model for all callers that wait for the same query, and caches its route. It ends when ctx ends, as it
+// does at Close, or after its own timeout. The end of a caller's context does not end it.
 func (f *Fallback) ask(ctx context.Context, query, key string) (route any, err error) {
 	f.calls.RLock()
 	defer f.calls.RUnlock()
@@ -178,7 +178,7 @@ func (f *Fallback) ask(ctx context.Context, query, key string) (route any, err e
 	return r, nil
 }
 
-// watch notes whether a call that begins is late. The caller calls done at its end.
+// watch notes whether the call that begins is late. The caller calls done at the end of the call.
 func (f *Fallback) watch() (done func()) {
 	overdue := time.AfterFunc(f.options.Timeout, func() {
 		if !f.late.Swap(true) {

@@ -145,8 +145,8 @@ func TestFallback_SharesOneCallBetweenEqualQueries(t *testing.T) {
 	})
 }
 
-// The first query waits for the limit and the next ones do not wait, until a call in the
-// background is answered in time.
+// The first query waits for the limit. The next queries do not wait, until a call in the background is answered in
+// time.
 func TestFallback_ALateModelDelaysOneQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,10 +20,9 @@ const RulesName = "rules"
 //go:embed vocabulary/*.txt
 var vocabularyFiles embed.FS
 
-// routeByRules routes a query without a model: to the domains whose vocabulary the
-// query shares, at most MaxDomains, those with the most words first; to general_chat
-// alone if the query consists of small talk; to no domain if no vocabulary has any of
-// its words.
+// routeByRules routes a query without a model: to the domains whose vocabulary the query shares, at most MaxDomains,
+// those with the most words first; to general_chat alone if the query consists of small talk; to no domain if its words
+// are in no vocabulary.
 func routeByRules(query string) Route {
 	if IsSmallTalk(query) {
 		return Route{Domains: []memory.Domain{memory.GeneralChat}, Source: RulesName}
@@ -96,8 +95,8 @@ func lines(name string) []string {
 	return entries
 }
 
-// rank lists the domains that share words with s, which has these lexemes, best
-// first. A term counts once, however often s has it.
+// rank lists the domains that share words with s, the best domain first; lexemes are those of s. A term counts once,
+// however often it occurs.
 func rank(s string, lexemes []string) []memory.Domain {
 	score := make([]int, len(memory.Domains))
 	var counted []int

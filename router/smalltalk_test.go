@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Of the 20 messages of small talk in each language at least 18 skip recall, and
-// of the 200 questions and statements none does. testdata/smalltalk.tsv was
-// written before the vocabulary was read.
+// At least 18 of the 20 messages of small talk in each language skip recall, and no question or statement of the 200
+// does. testdata/smalltalk.tsv was written before the vocabulary was read.
 func TestRules_SkipSmallTalkOnly(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/smalltalk.tsv")
@@ -46,7 +45,8 @@ func TestRules_SkipSmallTalkOnly(t *testing.T) {
 	}
 }
 
-// The end of a conversation and an acknowledgement are small talk, and what is left for another day is not.
+// The end of a conversation and an acknowledgement are small talk. A remark that puts something off to another day is
+// not.
 func TestRules_SkipClosings(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
