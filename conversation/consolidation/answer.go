@@ -23,7 +23,7 @@ const (
 // levels are the importances of insights.
 var levels = map[string]float64{"high": 1, "medium": 0.7, "low": 0.4}
 
-// What a finding without its own number gets.
+// The importance and confidence of a finding that has no own number.
 const (
 	defaultImportance = 0.7
 	defaultConfidence = 0.5
@@ -40,7 +40,7 @@ type fact struct {
 	kind, key  string
 	value      json.RawMessage
 	sentence   string
-	importance *float64 // if it is certain; nil: that of its kind
+	importance *float64 // importance of the memory if the fact is certain; nil: that of its kind
 	confidence float64
 }
 
@@ -77,8 +77,8 @@ type (
 	}
 )
 
-// parseDeep reads an answer about a conversation. A bad item is left out alone. KindBadAnswer: the answer has none of
-// the six lists, or only bad items.
+// parseDeep reads an answer about a conversation. A bad item is left out, and the others are read. KindBadAnswer: the
+// answer has no list of the six, or only bad items.
 func parseDeep(answer *llm.Answer, about talk) (found findings, err error) {
 	var reply deepReply
 	if err := answer.Decode(&reply); err != nil {
@@ -196,7 +196,7 @@ func (f factReply) check(about talk) (one fact, err error) {
 	return one, about.said(one.sentence)
 }
 
-// importanceAs is the importance of the memory of a fact in a domain.
+// importanceAs returns the importance of the memory of a fact in a domain.
 func (f fact) importanceAs(domain memory.Domain) float64 {
 	return facts.Evidence{Sentence: f.sentence, Importance: f.importance, Confidence: f.confidence}.ImportanceAs(domain)
 }
@@ -260,7 +260,7 @@ func (s statementReply) check(kind memory.Type, about talk) (one statement, err 
 	if why != "" {
 		return one, errors.New(why)
 	}
-	if kind == "preference" { // the others may conclude from what the assistant says and does too
+	if kind == "preference" { // memories of other kinds may also be drawn from what the assistant says and does
 		return one, about.said(one.text)
 	}
 	if opposite := about.account.Opposes(one.text); opposite != "" {

@@ -13,7 +13,7 @@ import (
 	"hippocampus/knowledge/facts"
 )
 
-// trip is what the conversation of fixture.trip holds.
+// tripTalk is the talk of the conversation of fixture.trip.
 func tripTalk() talk {
 	return talkOf([]session.Event{
 		{Role: "user", Content: "I want to go to Porto in May.", At: noon, Kind: memory.Chat},
@@ -22,7 +22,7 @@ func tripTalk() talk {
 	})
 }
 
-// outcome describes what becomes of an answer: facts, statements, the reasons of what is left out, or why it is
+// outcome describes the result of an answer: facts, statements, the reasons for what is left out, or why the answer is
 // refused.
 func outcome(answer string) string {
 	found, err := parseDeep(&llm.Answer{Text: answer}, tripTalk())
@@ -43,7 +43,7 @@ func outcome(answer string) string {
 	return strings.Join(append(parts, found.leftOut...), " | ")
 }
 
-// sloppy are answers about the trip, each with a different defect, and what must become of each; the end of an
+// sloppy are answers about the trip, each with a different defect, and the outcome that each must have. The end of an
 // outcome that ends with … is not compared.
 func sloppy() map[string][2]string {
 	with := func(list, items string) string {
@@ -82,7 +82,7 @@ func sloppy() map[string][2]string {
 		"no importance":      {with("skills", `[{"text":"Ada swims."}]`), "skill 0.7 Ada swims."},
 		"control characters": {with("skills", `[{"text":"Ada \u202eswims.\u0007"}]`), "skill 0.7 Ada swims."},
 
-		// A bad item falls alone.
+		// A bad item is left out alone.
 		"fact of text":      {fact(`"Porto"`), porto + " | facts[1] does not fit…"},
 		"fact null":         {fact(`null`), porto + " | facts[1] has a type or key that …"},
 		"fact without type": {fact(`{"key":"city","value":"Porto"}`), porto + " | facts[1] has a type or key that …"},
@@ -157,7 +157,7 @@ func TestParseDeep_KeepsTheGoodPartsOfAnswers(t *testing.T) {
 	t.Logf("%d kinds of answers", len(sloppy()))
 }
 
-// Each of several users who speak has keys of its own.
+// If several users speak, the facts of each have their own keys.
 func TestParseDeep_SeparatesSpeakers(t *testing.T) {
 	t.Parallel()
 	about := talkOf([]session.Event{
@@ -249,7 +249,8 @@ func TestDeepReflection_RecordsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// A fact or preference of the user is what the user said, not what the assistant alone did. An insight may conclude.
+// A fact or preference of the user must be in what the user said; what only the assistant did is not enough. An insight
+// may be a conclusion.
 func TestParseDeep_LeavesOutWhatTheUserHasNotSaid(t *testing.T) {
 	t.Parallel()
 	about := talkOf([]session.Event{

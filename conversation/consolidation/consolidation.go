@@ -7,9 +7,8 @@
 //	  deep_reflection  events -> model -> facts, insights, preferences, patterns, projects, skills
 //	-> one transaction under the owner lock: the memories and facts, and the row's end
 //
-// The transaction writes nothing if the row has ended already. A row that two
-// servers work on, or one works on again after a crash, therefore counts once. If
-// any part of a model's answer is wrong, only the row changes.
+// The transaction writes nothing if the row has ended already. A row therefore counts once, also if two servers work on
+// it, or if one continues it after a crash. If any part of a model's answer is wrong, only the row changes.
 package consolidation
 
 import (
@@ -46,13 +45,13 @@ type Writer interface {
 
 // Settings of consolidation; server/config holds their defaults and ranges.
 type Settings struct {
-	Importance float64       // at which a stated event becomes a memory, whatever the gate asks of a turn
+	Importance float64       // of a stated event that becomes a memory, whatever the threshold of the gate for turns
 	Urgent     float64       // importance of a stated event at which its conversation is consolidated at once
 	Full       float64       // fill of the working memory at which a conversation is consolidated
 	Idle       time.Duration // without a turn, after which a conversation ends
-	Messages   int           // since the last end's consolidation that make an end have one
+	Messages   int           // messages since the consolidation of the last end, from which an end has a consolidation
 	Similarity float64       // cosine at which a finding is merged into a memory
-	Attempts   int           // that fail before a consolidation stays failed
+	Attempts   int           // failed attempts before a consolidation stays failed
 }
 
 // Parts are what a Service works with.

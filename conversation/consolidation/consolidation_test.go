@@ -13,7 +13,7 @@ import (
 
 var embedder = llm.Hashed(128)
 
-// Stated events of at least Settings.Importance pass the gate once; those too long and chat do not.
+// Stated events of at least Settings.Importance pass the gate once. Events that are too long, and chat, do not.
 func TestEvents_PassTheGate(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)
@@ -112,7 +112,7 @@ func TestEnd_TakesPlaceOnce(t *testing.T) {
 		t.Errorf("%+v, %v", history, err)
 	}
 
-	// Two more messages are too few, with a third there is another one.
+	// Two more messages are too few for another consolidation; with a third message there is one.
 	b.say("c", "", event("", "one"), event("", "two"))
 	b.end("c")
 	want(t, "rows after two messages", b.rows("c"), rows)

@@ -15,7 +15,7 @@ import (
 	"hippocampus/scorer"
 )
 
-// cause is the cause of changes in the histories of memories.
+// cause returns the cause that is recorded for changes of memories.
 func cause(one memory.Consolidation) string {
 	return fmt.Sprintf("consolidation %s of conversation %s", one.ID, one.ConversationID)
 }
@@ -79,16 +79,15 @@ func (s *Service) begin(ctx context.Context, one memory.Consolidation) (c ingest
 	}, err
 }
 
-// share holds the events of one agent, or of all agents if agentID is empty. What
-// is private to an agent must not reach another one.
+// share holds the events of one agent, or of all agents if agentID is empty. The events that are private to one agent
+// must not reach another agent.
 type share struct {
 	agentID string
 	events  []session.Logged
 }
 
-// shares reads the latest events of a replay or reflection that have content, by
-// agent, as many of each as a prompt holds. cut reports whether the replay begins
-// with the conversation but some of its events did not fit.
+// shares reads the latest events of a replay or reflection that have content, by agent, for each agent as many as a
+// prompt holds. cut reports whether the replay begins with the conversation but some of its events did not fit.
 func (s *Service) shares(ctx context.Context, one memory.Consolidation) (list []share, cut bool, err error) {
 	zone, err := s.Zone.Of(ctx, one.Owner)
 	if err != nil {

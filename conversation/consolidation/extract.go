@@ -21,9 +21,10 @@ type said struct {
 	rank       int // among statements of equal importance; 0 first
 }
 
-// extract makes a summary without a model: a list of the most important statements with the day in the zone of the
-// events and the speaker, in their order, such as "- 2026-05-03, user: We moved to Porto." Of equally important ones it
-// prefers statements to questions, then the user to others, then earlier ones. It returns "" if no statement fits.
+// extract makes a summary without a model: a list of the most important statements in their order, each with its day in
+// the zone of the events and its speaker, such as "- 2026-05-03, user: We moved to Porto." Of equally important
+// statements it prefers statements to questions, then the user's, then earlier ones. It returns "" if no statement
+// fits.
 func extract(events []session.Logged) string {
 	all := sentencesOf(events)
 	indexes := make([]int, len(all))

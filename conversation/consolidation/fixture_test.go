@@ -204,7 +204,7 @@ func want(t testing.TB, what string, got, want []string) {
 	}
 }
 
-// heard is a turn as the working memory reports it.
+// heard returns a turn as the working memory reports it.
 func (b *fixture) heard(turn memory.Turn, fill float64) session.ProcessedTurn {
 	return session.ProcessedTurn{Conversation: b.conversation(turn.ConversationID), Events: session.EventsOf(turn),
 		Fill: fill}

@@ -30,8 +30,8 @@ func (b *fixture) states(id string) map[memory.ConsolidationType]memory.Consolid
 	return states
 }
 
-// If the endpoint rejects the content of one conversation as if it were unavailable, the others continue, and the
-// conversation is given up in the end.
+// If the endpoint rejects the content of one conversation as if it were unavailable, the other conversations continue,
+// and that conversation fails in the end.
 func TestRunAll_ContinuesAfterARefusedConversation(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -69,7 +69,7 @@ func TestRunAll_ContinuesAfterARefusedConversation(t *testing.T) {
 	}
 }
 
-// An unavailable model is not asked about every conversation.
+// If the model is unavailable, a run does not ask it about every conversation.
 func TestRunAll_StopsIfTheModelIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)

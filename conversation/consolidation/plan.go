@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// OnTurn enqueues a consolidation if a turn has an important event or fills the
-// working memory. A later turn or the schedule makes up for a failure.
+// OnTurn enqueues a consolidation if a turn has an important event or fills the working memory. If it fails, a later
+// turn or the schedule enqueues it.
 func (s *Service) OnTurn(ctx context.Context, t session.ProcessedTurn) error {
 	c := t.Conversation
 	job := ConsolidateConversation{AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, FirstTurnID: c.FirstTurnID}
@@ -115,8 +115,8 @@ func (s *Service) ofEnd(ctx context.Context, c memory.Conversation) ([]memory.Co
 // maxStated is the greatest number of stated events in one consolidation.
 const maxStated = 200
 
-// steps are the steps to plan besides the stated events: each with the least
-// number of events since it was planned last, from which it is planned; 0: never.
+// steps are the steps to plan in addition to the stated events. Each has the least number of events since it was
+// planned last; 0: it is never planned.
 type steps map[memory.ConsolidationType]int64
 
 // stepsOf returns the steps that a trigger plans.
@@ -128,8 +128,8 @@ func (s *Service) stepsOf(trigger memory.ConsolidationTrigger) steps {
 	return steps{memory.FastReplay: least, memory.DeepReflection: least}
 }
 
-// plan stores the consolidations of a conversation as it was read, once however
-// often it is called, and reports whether they cover all of it.
+// plan stores the consolidations of a conversation as it was read, and reports whether they cover all of it. Calling it
+// again stores nothing twice.
 func (s *Service) plan(ctx context.Context, c memory.Conversation, trigger memory.ConsolidationTrigger, also steps) (
 	all bool, err error,
 ) {
@@ -189,8 +189,8 @@ func (s *Service) add(ctx context.Context, tx db.UserTx, c memory.Conversation, 
 	})
 }
 
-// stated counts the stated events that matter after a number, at most maxStated,
-// and returns the number up to which a consolidation of them reaches.
+// stated counts the important stated events after an event number, at most maxStated, and returns the number of the
+// last event that a consolidation of them reaches.
 func (s *Service) stated(ctx context.Context, c memory.Conversation, after int64) (
 	count int, through int64, err error,
 ) {

@@ -106,7 +106,7 @@ func parseReplay(answer *llm.Answer, before string, events []session.Event) (str
 	return summary, nil
 }
 
-// fits reports whether a summary has at most so many times the greatest size.
+// fits reports whether a summary has at most the greatest size multiplied by times.
 func fits(summary string, times float64) bool {
 	size := float64(utf8.RuneCountInString(summary))
 	if text.IsChinese(summary) {

@@ -6,7 +6,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Mode is what a client has made of a conversation that goes on.
+// Mode says what a client requests from a conversation that goes on.
 type Mode string
 
 // The modes. Each also passes the stated events through the gate.
@@ -19,7 +19,7 @@ const (
 // Modes lists every mode.
 var Modes = []Mode{Fast, Deep, Full}
 
-// modeSteps are the steps of each mode, which one further event suffices for.
+// modeSteps are the steps of each mode. One further event is enough for each step.
 var modeSteps = map[Mode]steps{
 	Fast: {memory.FastReplay: 1},
 	Deep: {memory.DeepReflection: 1},

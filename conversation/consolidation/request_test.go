@@ -17,7 +17,7 @@ func (b *fixture) request(id string, mode Mode) Ended {
 	return done
 }
 
-// Each step begins after the last event of its own kind, no matter who asked for it.
+// Each step begins after the last event of the same kind of step, whichever trigger planned that.
 func TestConsolidate_CoversEachEventOnceAStep(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)
@@ -49,7 +49,7 @@ func TestConsolidate_CoversEachEventOnceAStep(t *testing.T) {
 	}
 }
 
-// The jobs of two requests at the same event are two, although the first has completed.
+// Two requests at the same event enqueue two jobs, although the first job has completed.
 func TestConsolidate_EnqueuesAJobForEachMode(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)

@@ -84,7 +84,7 @@ func (s *Service) endIdle(ctx context.Context, c memory.Conversation) error {
 	return err
 }
 
-// maxUnavailable is for how many conversations in a row a part may be unavailable.
+// maxUnavailable is the number of conversations in a row for which a part may be unavailable.
 const maxUnavailable = 10
 
 // run collects the failures of a run over all conversations.
@@ -93,9 +93,8 @@ type run struct {
 	unavailable int // in a row
 }
 
-// note counts the result of one conversation, and reports whether the run must
-// stop. One KindUnavailable does not stop it: an endpoint may also reject the
-// content of a single conversation so.
+// note counts the result of one conversation, and reports whether the run must stop. One KindUnavailable does not stop
+// the run: an endpoint may also reject the content of a single conversation with that kind of error.
 func (r *run) note(ctx context.Context, err error) (stop bool) {
 	if memory.IsKind(err, memory.KindUnavailable) {
 		r.unavailable++

@@ -143,7 +143,7 @@ func TestOnTurn_EnqueuesAJob(t *testing.T) {
 	}
 }
 
-// Several consolidations share the stated events that are too many for one.
+// Stated events that are too many for one consolidation are divided among several.
 func TestPlan_SplitsManyEvents(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, false)

@@ -9,12 +9,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// talk is what the findings are drawn from.
+// talk is the conversation from which findings are drawn.
 type talk struct {
 	sample   string // its texts
 	has      grounding.Evidence
 	account  grounding.Account
-	heard    *grounding.Talk // for what is a fact of the user
+	heard    *grounding.Talk // to find out whether the user has said a fact of the user
 	speakers []string        // if several users speak: their names
 }
 

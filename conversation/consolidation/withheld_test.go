@@ -9,7 +9,7 @@ import (
 	"hippocampus/tests/apptest"
 )
 
-// What was forgotten is in no prompt of a consolidation and in no stated event that passes the gate.
+// Forgotten text is in no prompt of a consolidation, and in no stated event that passes the gate.
 func TestEnd_LeavesOutWhatIsWithheld(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, embedder, true)

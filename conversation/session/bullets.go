@@ -12,10 +12,9 @@ import (
 // A line has at most a quarter of the room, within these bounds.
 const minBulletRunes, maxBulletRunes = 50, 200
 
-// bullets replaces a summary and the events after it if there is no model, in at
-// most room characters: the latest lines of the summary, then the most important
-// events, one per line, in their order. Each half of the room that is not filled
-// goes to the other.
+// bullets condenses a summary and the events after it without a model, into at most room characters: the latest lines
+// of the summary, then the most important events, one per line, in their order. Each has half of the room; what one
+// does not fill is left to the other.
 func bullets(summary string, events []Event, room int) string {
 	var old, fresh []string
 	for line := range strings.SplitSeq(summary, "\n") {

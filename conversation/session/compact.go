@@ -13,9 +13,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// CompactConversation is the job that condenses the older half of a conversation
-// that is over its limits. One job is kept for each conversation, edition, start
-// and quarter of fill, so that a failed one returns only as the conversation grows.
+// CompactConversation is the job that condenses the older half of a conversation that is over its limits. One job is
+// kept for each conversation, edition, start and quarter of fill, so that after a failed job a new one is made only
+// when the conversation has grown.
 type CompactConversation struct {
 	jobs.Background `json:"-"`
 

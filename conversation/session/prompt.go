@@ -61,8 +61,8 @@ func PromptTime(events []Event) string {
 	return first.Format(layout) + " – " + last.Format(layout)
 }
 
-// Sources returns what a text about a summary and the events after it may be drawn from: one source for each day,
-// since messages are no things to count.
+// Sources returns the sources of a text about a summary and the events after it: one source for each day rather than
+// for each message, since messages are not things to count.
 func Sources(summary string, events []Event) []grounding.Source {
 	var sources []grounding.Source
 	if summary != "" {
@@ -80,7 +80,7 @@ func Sources(summary string, events []Event) []grounding.Source {
 	return sources
 }
 
-// Heard returns what the user of a conversation has said in events. The names of the speakers are known.
+// Heard returns what the user of a conversation has said in events. The names of the speakers count as known.
 func Heard(events []Event) *grounding.Talk {
 	names := ""
 	for _, e := range events {
@@ -94,7 +94,7 @@ func Account(earlier string, events []Event) grounding.Account {
 	return grounding.ReadAccount(linesOf(earlier, events)...)
 }
 
-// linesOf returns events as the lines of a talk, after something that is known besides.
+// linesOf returns events as the lines of a talk, after a text that is known already.
 func linesOf(known string, events []Event) []grounding.Line {
 	lines := make([]grounding.Line, 0, 1+len(events))
 	lines = append(lines, grounding.Line{Source: grounding.Source{Text: known}})
@@ -116,7 +116,7 @@ func Texts(summary string, events []Event) string {
 }
 
 // ParseSummary reads an answer that holds a summary of events, and of an earlier summary, in at most maxRunes
-// characters. KindBadAnswer: there is no summary, or it is not valid, adds something or says the opposite of something.
+// characters. KindBadAnswer: there is no summary, or it is invalid, adds something, or says the opposite of something.
 func ParseSummary(answer *llm.Answer, template prompt.Template, earlier string, events []Event, maxRunes int) (
 	string, error,
 ) {

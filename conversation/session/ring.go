@@ -48,7 +48,7 @@ func EventsOf(t memory.Turn) []Event {
 	return events
 }
 
-// ring holds the latest events of a conversation, without a gap. It is immutable.
+// ring holds the latest events of a conversation without gaps. It is immutable.
 type ring struct {
 	firstTurnID string  // Conversation.Began
 	edition     int64   // Conversation.Edition; the events may be those of a later one
@@ -56,8 +56,7 @@ type ring struct {
 	events      []Event // oldest first; the last one's number is last
 }
 
-// with returns a ring that includes the later events of some turns, and holds at
-// most so many events, the latest ones.
+// with returns a ring that includes the later events of some turns, and holds at most the latest `most` events.
 func (r ring) with(most int, turns ...memory.Turn) ring {
 	var more []Event
 	for _, t := range turns {
@@ -95,9 +94,8 @@ func (r ring) bytes() int {
 // ageless is the importance from which an event does not age.
 const ageless = 0.5
 
-// view returns the events of the working memory at an instant, oldest first: the
-// latest of those after the summary and within the age that fit. The last event
-// is always included, however long it is.
+// view returns the events of the working memory at an instant, oldest first: the latest events after the summary that
+// are not too old and fit. The last event is always included, however long it is.
 func (r ring) view(summarised int64, set Settings, now time.Time) []Event {
 	events := make([]Event, 0, len(r.events))
 	for _, e := range r.events {

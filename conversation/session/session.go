@@ -93,9 +93,8 @@ func (s *Service) OnTurnAccepted(t memory.Turn) {
 // onTurnTimeout limits OnTurnProcessed.
 const onTurnTimeout = 10 * time.Second
 
-// OnTurnProcessed handles a turn that was processed, successfully or not: it
-// enqueues the compaction of a conversation that is over its limits. A later
-// turn makes up for a failure.
+// OnTurnProcessed handles a turn that was processed, successfully or not: it enqueues the compaction of a conversation
+// that is over its limits. If it fails, a later turn enqueues the compaction.
 func (s *Service) OnTurnProcessed(ctx context.Context, t memory.Turn) {
 	if t.FirstEvent == 0 {
 		return

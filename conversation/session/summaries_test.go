@@ -16,7 +16,7 @@ func TestParseSummary_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	claimtest.Check(t, claimtest.Summaries(), refusalIn(t))
 }
 
-// A summary says the opposite of nothing that was said.
+// A summary that says the opposite of what was said is refused.
 func TestParseSummary_RefusesTheOpposite(t *testing.T) {
 	t.Parallel()
 	claimtest.CheckOpposites(t, refusalIn(t))

@@ -29,9 +29,8 @@ type Working struct {
 // tries is how often a conversation is read if it is deleted in the meantime.
 const tries = 3
 
-// Working reads the working memory of a conversation, up to the last event that
-// was accepted before. An empty userID means the only user who has a conversation
-// of this id. KindNotFound, KindConflict: see db.Conversations.
+// Working reads the working memory of a conversation, up to the last event that was accepted before the call. An empty
+// userID means the only user who has a conversation of this id. KindNotFound, KindConflict: see db.Conversations.
 func (s *Service) Working(ctx context.Context, appID, userID, id string, f Filter) (Working, error) {
 	for range tries {
 		c, err := s.Records.Conversation(ctx, appID, userID, id)
