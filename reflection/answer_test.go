@@ -26,8 +26,8 @@ func numbered() (facts []memory.Memory) {
 	return facts
 }
 
-// outcome describes what becomes of an answer: the insights with their sources and those that retire, the reasons of
-// what is left out, or why it is refused.
+// outcome describes the result of an answer: the insights with their sources and the sources that retire, the reasons
+// for what is left out, or why the answer is refused.
 func outcome(answer string) string {
 	found, err := parse(&llm.Answer{Text: answer}, numbered())
 	if err != nil {
@@ -42,8 +42,8 @@ func outcome(answer string) string {
 
 const swims = "Ada swims every day. [1 2]-[]"
 
-// sloppy are answers about the five facts, each with a different defect, and what must become of each; the end of an
-// outcome that ends with … is not compared.
+// sloppy are answers about the five facts, each with a different defect, and the outcome that each must have. The end
+// of an outcome that ends with … is not compared.
 func sloppy() map[string][2]string {
 	one := func(fields string) string { return `{"insights":[{` + fields + `}]}` }
 	with := func(item string) string { return `{"insights":[` + goodInsight + `,` + item + `]}` }
@@ -72,7 +72,7 @@ func sloppy() map[string][2]string {
 		"unknown domain":        {one(`"insight":"Ada swims.","sources":[1],"domain":"sport"`), "Ada swims. [1]-[]"},
 		"control characters":    {one(`"insight":"Ada \u202eswims.\u0007","sources":[1]`), "Ada swims. [1]-[]"},
 
-		// What retires.
+		// Sources that retire.
 		"retire":                 {`{"insights":[` + goodInsight + `],"retire":[2]}`, "Ada swims every day. [1 2]-[2]"},
 		"retire left out":        {good, swims},
 		"retire null":            {`{"insights":[` + goodInsight + `],"retire":null}`, swims},
@@ -87,7 +87,7 @@ func sloppy() map[string][2]string {
 		"retire everything":         {`{"insights":[` + goodInsight + `],"retire":true}`, swims + " | retire names true, …"},
 		"retire without an insight": {`{"insights":[],"retire":[1]}`, "retire names 1, …"},
 
-		// A bad insight falls alone.
+		// A bad insight is left out alone.
 		"one uncited": {with(`{"insight":"Ada is fast.","sources":[]}`), swims + " | insights[1] cites no source"},
 		"one unknown": {with(`{"insight":"Ada is fast.","sources":[7]}`),
 			swims + " | insights[1] cites the number 7 of 5"},

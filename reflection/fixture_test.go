@@ -71,7 +71,7 @@ func (b *fixture) add(change func(*memory.Memory), contents ...string) []memory.
 	return list
 }
 
-// addFacts adds n, of importance 0.8 each.
+// addFacts adds n facts, of importance 0.8 each.
 func (b *fixture) addFacts(n int) []memory.Memory {
 	contents := make([]string, n)
 	for i := range contents {

@@ -20,7 +20,7 @@ var (
 	honestInsights string
 )
 
-// citation is an answer with one insight from facts, and would retire all of them.
+// citation is an answer with one insight from facts, and with a list to retire all of them.
 type citation struct {
 	insight, answer string
 	facts           []memory.Memory

@@ -115,11 +115,11 @@ type insight struct {
 // findings are a checked answer.
 type findings struct {
 	insights []insight
-	leftOut  []string // what of the answer was refused, with the reasons
+	leftOut  []string // the refused parts of the answer, with the reasons
 }
 
-// parse reads an answer about facts that were numbered from 1. A bad insight is left out alone. KindBadAnswer: there
-// is no list of insights, or it has only bad ones.
+// parse reads an answer about facts that were numbered from 1. A bad insight is left out, and the others are read.
+// KindBadAnswer: there is no list of insights, or it has only bad insights.
 func parse(answer *llm.Answer, facts []memory.Memory) (found findings, err error) {
 	var reply struct {
 		Insights llm.Items[struct {

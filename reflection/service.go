@@ -80,7 +80,7 @@ type Result struct {
 	Skipped  string          // why no reflection took place; empty if one did
 	Insights []memory.Memory // that were stored, without embeddings
 	Retired  []string        // ids of the sources that became consolidated
-	LeftOut  []string        // what of the model's answer was refused, with the reasons
+	LeftOut  []string        // the refused parts of the model's answer, with the reasons
 }
 
 // Due reports whether a reflection is due, and if not, why.
@@ -136,13 +136,11 @@ func (r Rule) tooLittle(facts []memory.Memory) string {
 // rounding makes eight times 0.5, or five times 0.8, reach 4.
 const rounding = 1e-9
 
-// Reflect condenses the facts since the user's last reflection if a reflection is
-// due by the rule. If several reflections of a user run at
-// the same time, in any processes, at most one changes anything.
+// Reflect condenses the facts since the user's last reflection if a reflection is due by the rule. If several
+// reflections of a user run at the same time, in any processes, at most one changes anything.
 //
-// KindConflict: no chat model is configured, another reflection came first, or a
-// source has changed. KindBadAnswer: the model's answer was refused.
-// KindUnavailable: the model or the embedder is unavailable. An error changes nothing.
+// KindConflict: no chat model is configured, another reflection came first, or a source has changed. KindBadAnswer: the
+// model's answer was refused. KindUnavailable: the model or the embedder is unavailable. An error changes nothing.
 func (s *Service) Reflect(ctx context.Context, owner memory.Owner, rule Rule) (Result, error) {
 	if s.Chat == nil {
 		return Result{}, memory.Errorf(memory.KindConflict,

@@ -40,8 +40,8 @@ func (s *Service) MemoriesChanged(owner memory.Owner) {
 	}
 }
 
-// Run enqueues a reflection for each user of MemoriesChanged for whom it is due,
-// until the context ends.
+// Run waits for the users of MemoriesChanged, and enqueues a reflection for each for whom one is due, until the context
+// ends.
 func (s *Service) Run(ctx context.Context) {
 	for {
 		select {

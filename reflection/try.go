@@ -8,11 +8,11 @@ import (
 	"hippocampus/reflection/derivation"
 )
 
-// Tried is what a model made of facts for Try.
+// Tried is the result of Try.
 type Tried struct {
 	Insights []derivation.Conclusion
 	Retire   [][]string // of each insight, the ids of the sources that would retire
-	LeftOut  []string   // what of the answer is refused, with the reasons
+	LeftOut  []string   // the refused parts of the answer, with the reasons
 }
 
 // Try has a model condense facts as a reflection does, and stores nothing. The facts must have ids.

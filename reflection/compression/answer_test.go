@@ -26,8 +26,8 @@ func group() (memories []memory.Memory) {
 	return memories
 }
 
-// outcome describes what becomes of an answer: the summaries with their sources, the reasons of what is left out, or
-// why it is refused.
+// outcome describes the result of an answer: the summaries with their sources, the reasons for what is left out, or why
+// the answer is refused.
 func outcome(answer string) string {
 	found, err := parse(&llm.Answer{Text: answer}, group())
 	if err != nil {
@@ -40,7 +40,7 @@ func outcome(answer string) string {
 	return strings.Join(append(parts, found.leftOut...), " | ")
 }
 
-// sloppy are answers about the group, each with a different defect, and what must become of each; the end of an
+// sloppy are answers about the group, each with a different defect, and the outcome that each must have. The end of an
 // outcome that ends with … is not compared.
 func sloppy() map[string][2]string {
 	one := func(fields string) string { return `{"summaries":[{` + fields + `}]}` }
@@ -67,7 +67,7 @@ func sloppy() map[string][2]string {
 		"sources as strings":    {one(`"summary":"Ada swam.","sources":["1","2","3","4","5"]`), "Ada swam. [1 2 3 4 5]"},
 		"a source twice":        {one(`"summary":"Ada swam.","sources":[1,2,3,4,5,5]`), "Ada swam. [1 2 3 4 5]"},
 
-		// A bad summary falls alone, and what no summary stands for stays.
+		// A bad summary is left out alone, and memories that no summary stands for stay.
 		"two left out": {one(`"summary":"Ada swam.","sources":[1,2,3]`), "Ada swam. [1 2 3]" + twoStay},
 		"one uncited": {list(goodSummary, `{"summary":"Ada is fast.","sources":[]}`),
 			five + " | summaries[1] cites no source"},

@@ -92,11 +92,9 @@ type Line struct {
 	Text string
 }
 
-// Condense has the model summarise the memories, best first, in one line that is
-// at most as large as the room and as the memories. If it fails, why states the
-// reason for people, else why is empty. Results are cached by memories, room
-// and language. language is that of the surrounding text; the model answers in
-// the language of the memories.
+// Condense has the model summarise the memories, best first, in one line that is at most as large as the room and as
+// the memories. If it fails, why is the reason for people, else why is empty. Results are cached by memories, room and
+// language. language is that of the surrounding text; the model answers in the language of the memories.
 func (c *Condenser) Condense(ctx context.Context, memories []Line, room Room, language string) (
 	condensed, why string,
 ) {

@@ -102,8 +102,8 @@ func TestCondenser_CachesTexts(t *testing.T) {
 	ask(swims[:2], room, "", 4)
 	ask(swims, room, "en", 5)
 	ask(swims, Room{39, false}, "", 6)
-	// More room than the memories take up is all the same: what a growing
-	// conversation leaves of a prompt is another number each time.
+	// A room that is larger than the memories does not change the result: a growing conversation leaves another room in
+	// the prompt each time.
 	ask(swims, Room{9000, false}, "", 7)
 	ask(swims, Room{8000, false}, "", 7)
 	ask(swims, Room{9000, true}, "", 8)

@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// rendering is a chat that keeps the prompt of a call and gives no answer.
+// rendering is a chat that keeps the prompt of a call and returns no answer.
 type rendering struct{ llm.Prompt }
 
 func (*rendering) Model() string { return "rendering" }

@@ -19,9 +19,9 @@ const (
 	maxEarlier  = 5  // earlier summaries of a conversation in one prompt
 )
 
-// groupKey is what the memories of one group share. A private memory stays with
-// its agent. Messages of a conversation form groups of their own. Of other memories,
-// only embeddings of one model can be compared.
+// groupKey holds the values that all memories of one group have in common. A private memory stays with its agent.
+// Messages of a conversation form groups of their own. Other memories are grouped by their embedding model, since only
+// embeddings of one model can be compared.
 type groupKey struct {
 	agent, conversation, model string
 	dim                        int
@@ -78,9 +78,8 @@ func groupsOfMessages(messages []memory.Memory) (found [][]memory.Memory) {
 	return found
 }
 
-// withSummaries adds to a group of messages the summaries of their conversation that are
-// dated within them, so that the summary of the group replaces these also. It returns a
-// group of related memories as it is.
+// withSummaries adds to a group of messages the summaries of their conversation that are dated within the group, so
+// that the summary of the group replaces these too. It returns a group of related memories unchanged.
 func (s *Service) withSummaries(ctx context.Context, group []memory.Memory) ([]memory.Memory, error) {
 	if conversationOf(group) == "" {
 		return group, nil
@@ -103,16 +102,15 @@ func (s *Service) withSummaries(ctx context.Context, group []memory.Memory) ([]m
 	return group, nil
 }
 
-// neighbour is a memory by its index, with its cosine to the memory that collects.
+// neighbour is a memory by its index, with its cosine to the memory that collects a group.
 type neighbour struct {
 	index  int
 	cosine float64
 }
 
-// groupsOfRelated finds related memories. Each memory that has no group yet, in the given
-// order, collects the later ones whose cosine to it is at least similarity, the
-// nearest first, as many as fit into a prompt. If fewer than minGroup memories
-// are found, they stay available for other groups.
+// groupsOfRelated finds related memories. Each memory that has no group yet, in the given order, collects the later
+// memories whose cosine to it is at least similarity, the nearest first, as many as fit into a prompt. If it finds
+// fewer than minGroup memories, these stay available for other groups.
 func groupsOfRelated(memories []memory.Memory, similarity float64) (found [][]memory.Memory) {
 	taken := make([]bool, len(memories))
 	for i, seed := range memories {

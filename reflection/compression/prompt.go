@@ -93,11 +93,11 @@ const maxSummaries = 3
 // condensed is a checked answer.
 type condensed struct {
 	summaries []derivation.Conclusion
-	leftOut   []string // what of the answer was refused, with the reasons, and what no summary stands for
+	leftOut   []string // the refused parts of the answer, with the reasons, and the memories that no summary stands for
 }
 
-// parse reads an answer about a group that was numbered from 1. A bad summary is left out alone. KindBadAnswer: there
-// is no good one.
+// parse reads an answer about a group that was numbered from 1. A bad summary is left out, and the others are read.
+// KindBadAnswer: no summary is good.
 func parse(answer *llm.Answer, group []memory.Memory) (c condensed, err error) {
 	var reply struct {
 		Summaries llm.Items[struct {
@@ -144,8 +144,8 @@ func (c *condensed) cited() map[string]memory.Memory {
 	return cited
 }
 
-// shorten leaves summaries out until the others are no longer than the memories that they stand for, the last one
-// first. KindBadAnswer: every summary is left out.
+// shorten leaves out summaries, the last first, until the others are no longer than the memories that they stand for.
+// KindBadAnswer: every summary is left out.
 func (c *condensed) shorten() error {
 	for len(c.summaries) > 0 {
 		var length, before int

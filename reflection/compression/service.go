@@ -67,28 +67,26 @@ type Result struct {
 	At         time.Time
 	Considered int // old memories
 	Groups     []Group
-	Stopped    string // why the remaining groups were left for another run; empty if they were not
+	Stopped    string // why the remaining groups were left for another run; empty if no group was
 }
 
-// Group is what became of some related memories, or of messages of one conversation.
+// Group is the result for some related memories, or for messages of one conversation.
 type Group struct {
 	Memories  []string        // ids, oldest first
 	Summaries []memory.Memory // that replace them, without embeddings; empty in a dry run
 	Retired   int             // memories that the summaries replace; the others stay
-	Refused   string          // why all memories stay as they are; empty if they do not, and in a dry run
-	LeftOut   []string        // what of the model's answer was refused, with the reasons
+	Refused   string          // why all memories stay as they are; empty if some were replaced, and in a dry run
+	LeftOut   []string        // the refused parts of the model's answer, with the reasons
 }
 
-// Compress condenses groups of related memories among a user's old ones, and the old
-// messages of each conversation, each group in a transaction of its own. If the answer
-// for one group is refused, the run goes on with the others. A dry run lists the groups without asking the model.
-// If several runs of a user take place at the same time, in any processes, at
-// most one condenses.
+// Compress condenses groups of related memories among a user's old ones, and the old messages of each conversation,
+// each group in a transaction of its own. If the answer for one group is refused, the run goes on with the others. A
+// dry run lists the groups without asking the model. If several runs of a user take place at the same time, in any
+// processes, at most one condenses.
 //
-// If the model or the embedder is unavailable, or another run comes between, the
-// run ends: with the reason in Stopped if it has condensed a group, else with an
-// error (KindUnavailable, KindConflict). KindConflict also means that no chat
-// model is configured.
+// If the model or the embedder is unavailable, or another run comes between, the run ends. If it has condensed a group,
+// Stopped states the reason, else it returns an error (KindUnavailable, KindConflict). KindConflict also means that no
+// chat model is configured.
 func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool) (Result, error) {
 	if s.Chat == nil {
 		return Result{}, memory.Errorf(memory.KindConflict,
@@ -166,8 +164,8 @@ func (s *Service) stale(ctx context.Context, owner memory.Owner, at time.Time) (
 	return found, nil
 }
 
-// condense replaces the memories of a group by summaries that stand for them, unless another run has compressed
-// since last. It notes the result in done.
+// condense replaces the memories of a group by summaries that stand for them, unless another run has compressed since
+// last. It adds the result to done.
 func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memory.Memory, last, at time.Time,
 	done *Group) error {
 	found, err := s.ask(ctx, group)
@@ -195,8 +193,8 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 	return err
 }
 
-// attributes returns what all summaries of a group share. Those of messages are dated as
-// the last message.
+// attributes returns the values that all summaries of a group have in common. Summaries of messages are dated as the
+// last message.
 func attributes(group []memory.Memory) derivation.Conclusion {
 	c := derivation.Conclusion{
 		Type: memory.TypeSummary, Domain: derivation.CommonDomain(group), ConversationID: conversationOf(group),

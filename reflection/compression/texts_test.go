@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// A summary of messages, and a condensed context, say the opposite of nothing that was said.
+// A summary of messages, or a condensed context, that says the opposite of what was said is refused.
 func TestParse_RefusesTheOpposite(t *testing.T) {
 	t.Parallel()
 	t.Run("compression", func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestParse_RefusesTheOpposite(t *testing.T) {
 	})
 }
 
-// They say what was said, and add nothing.
+// Summaries and contexts say what was said, and add nothing.
 func TestParse_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
 	t.Run("compression", func(t *testing.T) {

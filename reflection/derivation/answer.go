@@ -101,8 +101,8 @@ func (r Rules) check(p Proposal, memories []memory.Memory) (c Conclusion, err er
 	return c, nil
 }
 
-// groundsOf returns what a conclusion from memories may be drawn from: one source for each memory, but one for all
-// messages of a day, since messages are no things to count.
+// groundsOf returns the sources from which a conclusion may be drawn: one source for each memory, but one for all
+// messages of a day, since messages are not things to count.
 func groundsOf(memories []memory.Memory) (sources []grounding.Source) {
 	days := map[string]int{} // indexes in sources of messages
 	for _, m := range memories {
@@ -122,7 +122,8 @@ func groundsOf(memories []memory.Memory) (sources []grounding.Source) {
 	return sources
 }
 
-// accountOf returns what memories state, oldest first. A message of the assistant may ask what the next one answers.
+// accountOf returns what memories state, oldest first. A message of the assistant may ask a question that the next
+// message answers.
 func accountOf(memories []memory.Memory) grounding.Account {
 	memories = slices.SortedStableFunc(slices.Values(memories), func(a, b memory.Memory) int {
 		return a.CreatedAt.Compare(b.CreatedAt)
@@ -136,7 +137,7 @@ func accountOf(memories []memory.Memory) grounding.Account {
 	return grounding.ReadAccount(lines...)
 }
 
-// CommonDomain is the most frequent domain of the memories; the first one of a tie.
+// CommonDomain returns the most frequent domain of the memories; the first one of a tie.
 func CommonDomain(memories []memory.Memory) (best memory.Domain) {
 	counts := map[memory.Domain]int{}
 	for _, m := range memories {

@@ -3,9 +3,8 @@
 //	conclusions + sources as read -> derived memories, relations, retired sources   (Derive, one transaction)
 //	derived memory -> forgotten, its retired sources active again                   (Undo, one transaction)
 //
-// Reflection and compression decide what is condensed. Derivation ensures that
-// a source retires only if a stored memory stands for it, and that no source
-// has changed since it was read.
+// Reflection and compression decide what is condensed. Derivation ensures that a source retires only if a stored memory
+// stands for it, and that no source has changed since it was read.
 package derivation
 
 import (
@@ -43,7 +42,7 @@ type Derivation struct {
 	Sources []memory.Memory // as they were read: each must still be active in this revision
 	Retire  []string        // ids of Sources that become consolidated
 
-	// Compared says that active memories which say the same may hold what is derived; see Service.Compare.
+	// Compared: active memories that say the same may hold the derived content; see Service.Compare.
 	Compared bool
 
 	// State checks the owner's maintenance state and returns the next one. Its
@@ -83,7 +82,7 @@ func (s *Service) Draft(owner memory.Owner, content string, t memory.Type, domai
 // Result is what a derivation did.
 type Result struct {
 	Stored  []memory.Memory // the derived memories, without embeddings
-	Held    []memory.Memory // those that were active already and hold what was derived
+	Held    []memory.Memory // active memories that hold derived content
 	Retired []string        // ids of the sources that became consolidated
 }
 
@@ -131,8 +130,8 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 	return s.commit(ctx, d, settle)
 }
 
-// Commit makes a derivation, whole or not at all. KindConflict: a source has
-// changed since it was read. An error of State is returned as it is.
+// Commit stores a derivation as a whole, or nothing of it. KindConflict: a source has changed since it was read. An
+// error of State is returned as it is.
 func (s *Service) Commit(ctx context.Context, d Derivation) error {
 	_, err := s.commit(ctx, d, nil)
 	return err
@@ -199,7 +198,7 @@ func updateState(ctx context.Context, tx db.UserTx, next func(db.UserState) (db.
 	return tx.SetState(ctx, state)
 }
 
-// unchanged loads the sources by id. KindConflict: one differs from what was read.
+// unchanged loads the sources by id. KindConflict: a source differs from the one that was read.
 func unchanged(ctx context.Context, tx db.UserTx, read []memory.Memory) (map[string]memory.Memory, error) {
 	if len(read) == 0 {
 		return nil, nil
@@ -226,8 +225,8 @@ type origin struct {
 	Sources []string `json:"sources"`
 }
 
-// add stores the derived memories, by settle if it is not nil, and the relations of all to their sources. It returns
-// them with the memories that hold them.
+// add stores the derived memories, by settle if it is not nil, and relates all to their sources. It returns the derived
+// memories with the memories that hold them.
 func (s *Service) add(ctx context.Context, tx db.UserTx, changes *history.Recorder, list []Derived,
 	settle history.Settle) ([]Derived, error) {
 	if len(list) == 0 {
@@ -276,8 +275,8 @@ type retired struct {
 	Into []string `json:"into"` // the memories derived from it
 }
 
-// retire consolidates sources, and returns the ids of those that it did. A source stays if what
-// was derived from it is held by memories that were active already, since no undo would restore it.
+// retire consolidates sources, and returns the ids of the consolidated ones. A source stays active if its derived
+// content is held by memories that were active already, since no undo would restore the source.
 func retire(ctx context.Context, changes *history.Recorder, sources map[string]memory.Memory, ids []string,
 	list []Derived) (consolidated []string, err error) {
 	cited, into := map[string]bool{}, map[string][]string{}

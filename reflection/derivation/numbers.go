@@ -17,7 +17,7 @@ import (
 // as strings.
 type Numbers struct {
 	All   []int    // without repeats
-	Wrong []string // what is no number, as the model wrote it
+	Wrong []string // values that are no numbers, as the model wrote them
 }
 
 const maxWrong = 20 // characters of a wrong number in an error

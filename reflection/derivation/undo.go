@@ -11,11 +11,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Undo forgets a reflection or summary of the app and makes its consolidated
-// sources active again, as if just accessed, and embedded again if the embedding
-// model has changed. It returns the sources oldest first. They are not condensed
-// again by themselves. Undoing twice changes nothing.
-// KindConflict: the memory was not derived from others.
+// Undo forgets a reflection or summary of the app and makes its consolidated sources active again, as if just accessed,
+// and embedded again if the embedding model has changed. It returns the sources oldest first. No later run condenses
+// them again by itself. Undoing twice changes nothing. KindConflict: the memory was not derived from others.
 func (s *Service) Undo(ctx context.Context, appID, id string) (
 	derived memory.Memory, restored []memory.Memory, err error,
 ) {
