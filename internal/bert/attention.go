@@ -3,7 +3,7 @@ package bert
 // lanes is the number of sums of a product of floating-point numbers; lengths are padded to a multiple of it.
 const lanes = 8
 
-// attend sets s.attended to what the first tokens see of all tokens.
+// attend sets s.attended to the attention of the first tokens over all tokens.
 func (m *Model) attend(s *scratch, l *layer, tokens int) {
 	all := len(s.pieces)
 	padded := (all + lanes - 1) / lanes * lanes

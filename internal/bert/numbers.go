@@ -35,7 +35,7 @@ const (
 	geluSteps = 512
 )
 
-// makeGeluTable takes a millisecond, which only a program that embeds Chinese spends.
+// makeGeluTable takes a millisecond. Only a program that embeds Chinese calls it.
 var makeGeluTable = sync.OnceValue(func() *[2*geluEnd*geluSteps + 1]float32 {
 	var table [2*geluEnd*geluSteps + 1]float32
 	for i := range table {

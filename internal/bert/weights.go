@@ -88,7 +88,7 @@ func loadWeights() *weights {
 	return w
 }
 
-// weightsReader is what is left to read.
+// weightsReader is the part of the weights that is not read yet.
 type weightsReader string
 
 func (r *weightsReader) bytes(n int) string {

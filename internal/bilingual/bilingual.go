@@ -4,9 +4,9 @@
 //	     -> bert, if the text has Han characters: its embedding, added to the 192 numbers in place of their hashes
 //	     -> scaled to unit length
 //
-// A text without Han characters has the vector of wordvec. The more Han characters a text has, the longer is what the
-// transformer adds, so that a text in both languages has both halves. In a text with kana or Hangul, Han characters
-// are hashed as well.
+// A text without Han characters has the vector of wordvec. The more Han characters a text has, the longer is the vector
+// that the transformer adds, so that the vector of a text in both languages represents both. In a text with kana or
+// Hangul, Han characters are hashed as well.
 package bilingual
 
 import (

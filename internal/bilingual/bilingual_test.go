@@ -109,7 +109,7 @@ func TestEmbed_SeparatesDifferentDocuments(t *testing.T) {
 	}
 }
 
-// The checksum holds every processor to the same bits.
+// The checksum requires the same bits on every processor.
 func TestEmbed_IsTheSameOnEveryMachine(t *testing.T) {
 	t.Parallel()
 	sum := crc32.NewIEEE()

@@ -1,4 +1,4 @@
-// Package faultproxy is a TCP proxy in front of a server that a test disturbs:
+// Package faultproxy is a TCP proxy in front of a server, with which a test disturbs connections:
 //
 //	client -> Proxy -> upstream;  Hang keeps connections open and silent;  Cut closes them
 package faultproxy

@@ -24,7 +24,8 @@ var (
 	given = map[int]bool{}
 )
 
-// Address returns a HOST:PORT of the loopback interface on which nothing listens. A process gets each one once.
+// Address returns a HOST:PORT of the loopback interface on which nothing listens. A process gets each address only
+// once.
 func Address() (string, error) {
 	mu.Lock()
 	defer mu.Unlock()

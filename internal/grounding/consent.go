@@ -12,18 +12,18 @@ var (
 	consent = phrasesOf("consent")
 	refusal = phrasesOf("refusal")
 	uptake  = phrasesOf("uptake")
-	// open matches questions that no "yes" answers.
+	// open matches questions that "yes" does not answer.
 	open = lazyregexp.New(`(?i)\b(?:who|what|which|where|when|why|how|or)\b|什么|谁|哪|还是|怎么|多少|几`)
 )
 
 // offer matches questions whose answer is about what the assistant does.
 var offer = lazyregexp.New(`(?i)\b(?:shall|should|can|could|may) I\b|\bwant me to\b|要不要我|需要我|要我`)
 
-// takenSentences are those at the end of what the assistant says to which a reply consents.
+// takenSentences is the number of sentences, at the end of what the assistant says, to which a reply consents.
 const takenSentences = 4
 
-// taken returns the part of the assistant's words that a reply makes the user's own, and what a "yes" or "no" makes of
-// a question in it.
+// taken returns the part of the assistant's words that a reply makes the user's own. answered are the clauses of
+// questions in it, as a "yes" or "no" affirms or denies them.
 func taken(said, reply string, as reading) (agreed string, answered []clause) {
 	sentences := text.Sentences(said)
 	sentences = sentences[max(0, len(sentences)-takenSentences):]
@@ -100,7 +100,8 @@ func consents(reply string) bool {
 	return false
 }
 
-// saysYes reports whether a Chinese clause begins with a phrase of consent, or is one of one character.
+// saysYes reports whether a Chinese clause begins with a phrase of consent. A phrase of one character must be the whole
+// clause.
 func saysYes(han string) bool {
 	yes := consent.han.FindString(han)
 	return yes != "" && strings.HasPrefix(han, yes) && (utf8.RuneCountInString(yes) > 1 || yes == han)

@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// date is a date of a text, in part: zero is unknown.
+// date is a date in a text. A part that is zero is unknown.
 type date struct {
 	words   string
 	year    int
@@ -30,7 +30,7 @@ var weekdays = func() map[string]int {
 	return days
 }()
 
-// numbered maps words to 1, 2, ..., each number having a long and a short form; "may" has one.
+// numbered maps words to 1, 2, .... Each number has a long and a short form, except for "may", which is both.
 func numbered(words string, forms int) map[string]int {
 	of := map[string]int{}
 	place := 0
@@ -158,7 +158,8 @@ func (d *date) set(field byte, part string) {
 	}
 }
 
-// relatives match, in a plain text, dates that are counted from when it was said, and how far from that they may lie.
+// relatives match, in a plain text, dates that are relative to when it was said. within is their greatest distance from
+// then.
 var relatives = []struct {
 	says   *lazyregexp.Regexp
 	within time.Duration
@@ -208,7 +209,7 @@ func spansOf(said string, at time.Time) (spans []span) {
 	return spans
 }
 
-// vague reports whether a sentence of a plain text has such a relative date and names no month, which would tell the
+// vague reports whether a sentence of a plain text has such a relative date and names no month, which would show the
 // time that is meant.
 func vague(said string, relative *lazyregexp.Regexp) bool {
 	for _, sentence := range sentenceEnd.Split(said, -1) {
@@ -248,13 +249,14 @@ func (has Evidence) date(d date) bool {
 		d.hasWeekday(has)
 }
 
-// hasWeekday is has for the day of the week, which no number is.
+// hasWeekday is has for the day of the week. No number of a source is a day of the week.
 func (d date) hasWeekday(has Evidence) bool {
 	has.numbers = nil
 	return d.has(d.weekday, func(o date) int { return o.weekday }, has)
 }
 
-// has reports whether a source has a part of a date, or was said at a date with it. A source may have it as a number.
+// has reports whether a source has a part of a date, or was said at a date with it. A source may also have it as a
+// number.
 func (date) has(part int, of func(date) int, has Evidence) bool {
 	if part == 0 || has.numbers[float64(part)] {
 		return true
@@ -269,7 +271,7 @@ func (date) has(part int, of func(date) int, has Evidence) bool {
 }
 
 // mayLieIn reports whether some day of a span has every known part of a date. A day of the week alone is looked for
-// within a few days only, since each span of a week has it.
+// within a few days only, since every week has it.
 func (d date) mayLieIn(s span) bool {
 	if d.year == 0 && d.month == 0 && d.day == 0 && s.until.Sub(s.from) > 7*day {
 		return false

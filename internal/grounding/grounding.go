@@ -117,7 +117,7 @@ func readOne(source Source) Evidence {
 	}
 	dates, rest := datesIn(source.Text)
 	has.dates = dates
-	for _, n := range append(numbersIn(source.Text), numbersIn(rest)...) { // 周二六点 has 26, and 6 after the date
+	for _, n := range append(numbersIn(source.Text), numbersIn(rest)...) { // 周二六点 has 26, but 6 without the date
 		has.numbers[n.value] = true
 		if n.value > 12 && n.value < 24 {
 			has.numbers[n.value-12] = true // an hour of the afternoon

@@ -54,7 +54,7 @@ func TestInvented_AcceptsDatesNearASource(t *testing.T) {
 	}
 }
 
-// A conclusion names no relative and no illness that its sources lack. A trait it may find.
+// A conclusion may not name a relative or an illness that its sources lack. It may find a trait that no source names.
 func TestWhy_NamesAddedPersonsAndConditions(t *testing.T) {
 	t.Parallel()
 	has := Read(Texts("User skips every party.", "User's brother has asthma.", "用户的妹妹睡不着。")...)

@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// matter is what some lines have, and what follows from it.
+// matter is the evidence of some lines, and what follows from it.
 type matter struct{ Evidence }
 
 // matterOf reads a line.
@@ -26,11 +26,12 @@ func matterOfAll(lines []*matter) *matter {
 		read[i] = line.Evidence
 	}
 	all := &matter{merged(read)}
-	all.count = 0 // lines are no list of facts, whose number a statement may have
+	all.count = 0 // lines are not a list of facts, so that no statement may count them
 	return all
 }
 
-// inventedOfUser is Invented with names where a sentence begins and where a Chinese one can be known by its place.
+// inventedOfUser is Invented, and also finds the name with which a fact begins, and Chinese names by the words around
+// them.
 func (m *matter) inventedOfUser(fact string) []string {
 	invented := slices.DeleteFunc(m.Invented(fact), m.hasStems)
 	if name := openingName(fact); name != "" && !m.name(name) && !m.hasStems(name) {
@@ -76,7 +77,7 @@ func (t *Talk) isUnrelated(fact string) bool {
 	return sameLanguage && len(words) >= 3 && !slices.ContainsFunc(words, func(l string) bool { return t.all.lexemes[l] })
 }
 
-// aboutAssistant reports whether a fact is one about the assistant, which may be drawn from its words.
+// aboutAssistant reports whether a fact is about the assistant. Such a fact may be drawn from the assistant's words.
 func aboutAssistant(fact string) bool {
 	said := plain(fact)
 	return slices.ContainsFunc(cues["assistant"], func(w string) bool {

@@ -15,17 +15,17 @@ var (
 	filler     = phrasesOf("filler")
 	times      = phrasesOf("time")
 
-	// wished matches 想, "want to", and the words that have it in another sense.
+	// wished matches 想, "want to", and the words in which 想 has another sense.
 	wished = lazyregexp.New(`想法|想象|想起|想到|想念|理想|思想|梦想|猜想|联想|感想|设想|想家|想`)
 
-	// monthOfMay matches the month, which is no possibility.
+	// monthOfMay matches "May" as a month, since the month is no possibility.
 	monthOfMay = lazyregexp.New(`(\d(?:st|nd|rd|th)? |\b(?:in|of|since|until|by|before|after|from|to|early|mid|` +
 		`late|last|next|this|every) )May\b|\bMay( \d)`)
 )
 
 func withoutMay(words string) string { return monthOfMay.ReplaceAllString(words, "$1$2") }
 
-// readModality says whether a clause is modal, and returns its words without those that make it so.
+// readModality sets whether a clause is modal, and returns its words without those that make it modal.
 func (c *clause) readModality(tokens []string, han string) (restTokens []string, restHan string) {
 	c.ahead = ahead.has(tokens, "") || han != "" && !strings.ContainsAny(han, "了过已")
 	tokens, han, conditionCount := conditions.cut(tokens, han, "")
@@ -62,7 +62,7 @@ func shareCondition(sentence []clause) {
 //go:embed forms.txt
 var formsFile string
 
-// forms are the words of forms.txt by each of their forms; hanForms matches the Han ones.
+// forms maps each form of a word of forms.txt to the word; hanForms matches the Han forms.
 var forms, hanForms = func() (map[string]string, *lazyregexp.Regexp) {
 	of := map[string]string{}
 	var han []string

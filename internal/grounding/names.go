@@ -116,7 +116,7 @@ func withoutPossessive(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
 }
 
-// surnames are those that begin few other words.
+// surnames are the surnames with which few other words begin.
 const surnames = "王李张刘陈杨赵吴徐孙朱郭郑谢邓曹彭冯沈吕"
 
 var (
@@ -162,7 +162,7 @@ func chinesePlacesIn(s string) []string {
 	return found
 }
 
-// minPart is the length of a name that may be a part of a longer word, such as of an address.
+// minPart is the least length of a name that may be a part of a longer word, such as of an address.
 const minPart = 4
 
 // name reports whether a source has a name, or a word of the same place.

@@ -157,7 +157,7 @@ func hanValue(s string) (total int) {
 	return total + part + digit
 }
 
-// clockNumbers returns the hours of a day that a text names in the afternoon, as 24-hour clocks have them.
+// clockNumbers returns the afternoon hours that a text names, as hours of a 24-hour clock.
 func clockNumbers(s string) (hours []float64) {
 	for _, match := range clock.FindAllStringSubmatch(s, -1) {
 		if hour, err := strconv.Atoi(match[1] + match[2]); err == nil && hour < 12 {
@@ -180,7 +180,8 @@ func halvesIn(said string) (numbers []float64) {
 	return numbers
 }
 
-// minDigits is the length of a number that a source may have with other separators, such as a telephone number.
+// minDigits is the least number of digits of a number that a source may have with other separators, such as a telephone
+// number.
 const minDigits = 4
 
 // number reports whether a source has a number.

@@ -27,7 +27,7 @@ func ReadAccount(lines ...Line) Account {
 		for _, sentence := range text.Sentences(line.Text) {
 			clauses := clausesOf(sentence, ofAccounts)
 			for _, c := range clauses {
-				for _, l := range c.content { // forms that the line may not have
+				for _, l := range c.content { // words of forms.txt, which the line may not have
 					a.known[l] = true
 				}
 			}
@@ -64,10 +64,10 @@ func (a Account) Opposes(about string) string {
 	return "says the opposite of " + strconv.Quote(opposite)
 }
 
-// contains reports whether a clause about the talk says what a clause of it says, and little besides, such as when or
-// with whom: at most two terms for each three of the other one, or one if the clause denies something, which may be the
-// rest of it. It may have more that the talk has elsewhere, such as the name of what "it" is, and any number if the two
-// agree.
+// contains reports whether a clause c about the talk says what a clause of the talk says, and adds little, such as when
+// or with whom: at most two terms for each three of the other clause, or one for each three if c denies something,
+// since the added terms may be what it denies. c may also have terms that occur elsewhere in the talk, such as the name
+// of what "it" is, and any number of them if the two clauses agree.
 func (a Account) contains(c, said clause, terms []string) bool {
 	size := len(said.content)
 	if size == 0 || !covers(terms, said.content) {
@@ -89,7 +89,7 @@ func (a Account) contains(c, said clause, terms []string) bool {
 		most, mostKnown = size/3, 1
 	}
 	if isHan(said.content[0]) && !c.denied {
-		most++ // the two characters between the clause and what is added
+		most++ // the pair of characters between the clause and what is added
 	}
 	if size == 1 && said.modal && !said.denied {
 		mostKnown = 0
@@ -102,7 +102,7 @@ func (c clause) hasAll(terms []string) bool {
 	return len(terms) > 0 && len(c.content) <= broad*len(terms) && covers(c.content, terms)
 }
 
-// isFragment reports whether a clause says when, where or how something is, or who says it, and not what.
+// isFragment reports whether a clause says only when, where or how something is, or who says it.
 func (c clause) isFragment() bool {
 	return len(c.content) <= 2 && fragment.MatchString(c.words) || howOften.MatchString(c.words)
 }
@@ -114,7 +114,7 @@ var howOften = lazyregexp.New(`(?i)^(?:\d+|every|once|twice|` + spelledWord + `)
 var fragment = lazyregexp.New(`(?i)^(?:after|around|about|in|at|by|until|since|from|with|for|of|on|to|before|` +
 	`between) |(?:says?|said|thinks?)$`)
 
-// covers reports whether terms have all of some others, or of Han ones at least three of four.
+// covers reports whether terms have all others, or at least three of four if the others are Han.
 func covers(terms, others []string) bool {
 	missing := without(others, terms)
 	return len(missing) == 0 || 4*len(missing) <= len(others) && isHan(missing[0])

@@ -40,7 +40,7 @@ func openingName(statement string) string {
 	return match[1]
 }
 
-// hanName matches a Chinese surname with what follows it.
+// hanSurname matches a Chinese surname at the beginning of a text.
 var hanSurname = func() *lazyregexp.Regexp {
 	_, list, _ := strings.Cut(surnamesFile, "\n")
 	return lazyregexp.New(`^(?:` + strings.Join(strings.Fields(list), "|") + `)`)
@@ -59,14 +59,15 @@ var (
 	// afterName matches what may follow a Chinese name.
 	afterName = lazyregexp.New(`^(?:$|[，。；：、”\s]|是|的|和|与|跟|也|在|有|让|说|给|来|去|要|会|想|一起|教|送|住|对|把|将|于|都|` +
 		`已|开|不|没|很|导演|先生|女士|小姐|老师|医生|教授|经理|阿姨|叔叔)`)
-	// afterNameInConclusion also matches what may follow the user's own name in a fact, which the turn need not have.
+	// afterNameInConclusion also matches verbs that may follow the user's own name in a fact. The turn need not have that
+	// name.
 	afterNameInConclusion = lazyregexp.New(afterName.String() + `|^[用做写]`)
-	// ofUser matches what the user has at the beginning of a statement: a name, or a thing.
+	// ofUser matches the name or thing at the beginning of a statement that the statement says to be the user's.
 	ofUser = lazyregexp.New(`^(\p{Han}{2,4})是用户的`)
 )
 
-// placedNamesIn returns the Chinese names of a statement by their surname and the words around them, before what may
-// follow a name, and what it says to be the user's at its beginning.
+// placedNamesIn returns the Chinese names of a statement that begin with a surname, between the words that may precede
+// a name and text that matches after. It also returns what the beginning of the statement says to be the user's.
 func placedNamesIn(s string, after *lazyregexp.Regexp) (names []string) {
 	if !hasHan(s) {
 		return nil
@@ -86,8 +87,8 @@ func placedNamesIn(s string, after *lazyregexp.Regexp) (names []string) {
 	return names
 }
 
-// nameAt returns the Chinese name with which a text begins: a surname and one or two characters, before what may follow
-// a name; "" if it does not begin with a name.
+// nameAt returns the Chinese name with which a text begins: a surname and one or two characters, followed by text that
+// matches after; "" if the text does not begin with a name.
 func nameAt(s string, after *lazyregexp.Regexp) string {
 	surname := hanSurname.FindString(s)
 	if surname == "" {

@@ -43,8 +43,8 @@ func anyOf(texts []string) *lazyregexp.Regexp {
 	return lazyregexp.New(strings.Join(texts, "|"))
 }
 
-// cut returns tokens and Han text without the phrases, and the number of phrases that it cut out. A phrase of Han
-// characters leaves a text in its place.
+// cut returns tokens and Han text without the phrases, and the number of phrases that it cut out. It puts instead in
+// the place of a phrase of Han characters.
 func (p phrases) cut(tokens []string, han, instead string) (restTokens []string, restHan string, count int) {
 	for i := 0; i < len(tokens); {
 		if n := p.at(tokens[i:]); n > 0 {
@@ -75,7 +75,7 @@ func (p phrases) has(tokens []string, han string) bool {
 	return p.han != nil && han != "" && p.han.MatchString(han)
 }
 
-// at returns how many tokens the phrase has with which a text begins; 0: it does not begin with a phrase.
+// at returns the number of tokens of the phrase with which a text begins; 0: it does not begin with a phrase.
 func (p phrases) at(tokens []string) int {
 	for _, phrase := range p.latin[tokens[0]] {
 		if len(phrase) <= len(tokens) && slices.Equal(phrase, tokens[:len(phrase)]) {

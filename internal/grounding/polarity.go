@@ -12,20 +12,20 @@ import (
 // clause is a part of a sentence that affirms or denies something.
 type clause struct {
 	words       string   // as they were said
-	content     []string // lexemes, without those that say no more than that it is so, or that someone likes it
+	content     []string // lexemes, without those that say only that it is so, or that someone likes it
 	denied      bool
 	modal       bool // it is possible, wished or planned, or has a condition
 	planned     bool // it is only planned or wished
 	ahead       bool // it may be about what is still to come
 	unclear     bool // it is a question, or depends on something else
-	conditional bool // it, or another clause of its sentence, has the condition
+	conditional bool // it states the condition
 }
 
 // reading is how the clauses of a text are read.
 type reading struct {
 	unclear  phrases // with one of these a clause is unclear
 	isModal  bool    // wishes and possibilities are compared: they are modal and not unclear
-	hasForms bool    // forms and synonyms of a word are one
+	hasForms bool    // forms and synonyms of a word count as the word
 }
 
 var (
@@ -112,8 +112,8 @@ func (t *Talk) contradicted(fact string) string {
 	return contradicted(t.clauses, clausesOf(fact, ofFacts), nameOf(fact), clause.states)
 }
 
-// contradicted is the function of this name for clauses that were said, and the clauses of a fact that begins with a
-// name. states is as in deniedBy.
+// contradicted is Talk.contradicted for clauses that were said, and for the clauses of a fact that begins with name.
+// For states, see deniedBy.
 func contradicted(
 	all, clauses []clause, name string, states func(said clause, terms []string) bool,
 ) string {
@@ -130,7 +130,7 @@ func contradicted(
 	return ""
 }
 
-// deniedBy returns the words of a clause that says the opposite of c, or says only that c may be or is wished. It
+// deniedBy returns the words of a clause that says the opposite of c, or says that c is only possible or wished. It
 // returns "" if there is no such clause, if another clause agrees with c, or if one of the clauses around c repeats the
 // denial, which is then about someone else. states reports whether a clause that was said is about some terms.
 func (c clause) deniedBy(all, around []clause, states func(said clause, terms []string) bool) (against string) {
@@ -148,7 +148,7 @@ func (c clause) deniedBy(all, around []clause, states func(said clause, terms []
 	return against
 }
 
-// agreesWith reports whether a clause that was said states a clause about the same.
+// agreesWith reports whether a clause that was said states a clause with the same terms.
 func (c clause) agreesWith(about clause) bool {
 	return c.denied == about.denied && (c.modal == about.modal || c.denied || about.modal)
 }
@@ -160,7 +160,7 @@ func (c clause) isIn(clauses []clause) bool {
 	})
 }
 
-// nameOf returns the word with which a fact begins if it may name the user; "" else.
+// nameOf returns the word with which a fact begins if it may name the user, else "".
 func nameOf(fact string) string {
 	word, _, _ := strings.Cut(fact, " ")
 	if word == "" || !firstUpper(word) || noNames[plain(word)] || openingWords[plain(word)] {
@@ -173,7 +173,7 @@ func without(lexemes, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(lexemes), func(l string) bool { return slices.Contains(some, l) })
 }
 
-// broad is how many times as many lexemes as a fact's a clause may have that states the fact.
+// broad is the most lexemes that a clause which states a fact may have for each lexeme of the fact.
 const broad = 4
 
 // states reports whether a clause has the terms of a fact.

@@ -65,8 +65,8 @@ var (
 	hanClock = hintedBy("点", `(?:下午|晚上|傍晚)(\d{1,2}|`+hanNumber+`)点`)
 )
 
-// reckon adds to the numbers of a line what follows from them: an age from the year of birth and a beginning from a
-// duration, both ways, a sum of two counts, the length of a list, and hours of an afternoon.
+// reckon adds to the numbers of a line those that follow from them: an age from a year of birth, a beginning from a
+// duration, and the reverse of both, the sum of two counts, the length of a list, and the hours of an afternoon.
 func (m *matter) reckon(source Source) {
 	said := plain(source.Text)
 	for word, values := range reckonedWords {

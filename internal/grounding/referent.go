@@ -6,15 +6,15 @@ import (
 	"hippocampus/internal/text"
 )
 
-// referent is what a word such as "there" or "it" may stand for: the name that was last said.
+// referent is what a word such as "there" or "it" may refer to: the name that was last said.
 type referent struct{ content []string }
 
 var references = phrasesOf("reference")
 
-// mostOfReference is how many terms a clause has at most besides the word that refers to something.
+// mostOfReference is the most terms of a clause in addition to the word that refers to something.
 const mostOfReference = 3
 
-// read takes the last name or place of a sentence.
+// read makes the last name or place of a sentence the referent.
 func (r *referent) read(sentence string) {
 	names := slices.Concat(namesIn(sentence), chinesePlacesIn(sentence))
 	if len(names) > 0 {
@@ -22,7 +22,7 @@ func (r *referent) read(sentence string) {
 	}
 }
 
-// resolved returns the clauses that refer to the name, with it.
+// resolved returns the clauses that refer to the name, each with the name added.
 func (r *referent) resolved(clauses []clause) (resolved []clause) {
 	for _, c := range clauses {
 		said := plain(c.words)

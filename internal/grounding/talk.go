@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Line is something that was said in a talk, or is known of the user besides.
+// Line is something that was said in a talk, or that is known of the user already.
 type Line struct {
 	Source
 	Assistant bool // the assistant said it
@@ -14,7 +14,7 @@ type Line struct {
 // Talk is what a fact about a user may be drawn from: lines, oldest first.
 type Talk struct {
 	own     *matter  // what the user says, knows or consents to
-	all     *matter  // with what the assistant alone says
+	all     *matter  // own, and what the assistant alone says
 	clauses []clause // of the user, and what the user's answers make of the assistant's questions
 }
 

@@ -32,8 +32,8 @@ func talkOf(block string) (talk *Talk, honest, invented []string) {
 	return ReadTalk(lines...), honest, invented
 }
 
-// At most 5 % of what is invented and at least 97 % of what is honest is taken, of the facts that the rules were
-// written with and of those that were held back.
+// At most 5 % of the invented facts and at least 97 % of the honest ones are taken, both of the facts that the rules
+// were written with and of the facts that were held back.
 func TestUnsaid_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{"facts.txt": facts, "facts_held.txt": heldFacts} {

@@ -20,11 +20,11 @@ var (
 	traitsFile string
 )
 
-// term is a word or phrase that a fact has only if a line has it or an equivalent.
+// term is a word or phrase that a fact may have only if a line has it or an equivalent.
 type term struct {
 	word    string
 	form    string   // as joined lexemes between spaces, or the Han characters
-	sources []string // forms of what a line may have instead, with the term itself
+	sources []string // forms of the term and of its equivalents
 	isFound bool     // a conclusion may find it in what was said
 }
 

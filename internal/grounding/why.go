@@ -8,10 +8,10 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// Why returns what is wrong with a conclusion that adds something to its sources, as in `adds "Kyoto" and "1931",
-// which its sources do not have`; "" if it adds nothing. It adds what Invented returns, Chinese names of persons that
-// are known by their place, except at the beginning of a clause, relatives, illnesses and other conditions. A trait or
-// an occupation is no addition, since a conclusion may find it.
+// Why returns what is wrong with a conclusion that adds something to its sources, as in `adds "Kyoto" and "1931", which
+// its sources do not have`; "" if it adds nothing. Additions are: what Invented returns; Chinese names of persons that
+// the words around them show, except at the beginning of a clause; relatives, illnesses and other conditions; and what
+// named matches. A trait or an occupation is no addition, since a conclusion may find it.
 func (has Evidence) Why(statement string) string {
 	added := slices.Concat(has.Invented(statement), has.missingTerms(statement, true))
 	for _, name := range placedNamesIn(statement, afterNameInConclusion) {
@@ -30,14 +30,14 @@ func (has Evidence) Why(statement string) string {
 	return `adds "` + strings.Join(added, `" and "`) + `", which its sources do not have`
 }
 
-// beginsClause reports whether a name is the subject of a clause of a conclusion: the user, whose name the sources need
-// not have.
+// beginsClause reports whether a name is the subject of a clause of a conclusion. It then is the user's name, which the
+// sources need not have.
 func beginsClause(statement, name string) bool {
 	before, _, _ := strings.Cut(statement, name)
 	last, _ := utf8.DecodeLastRuneInString(before)
 	return before == "" || strings.ContainsRune("，。；：、 ", last)
 }
 
-// named matches what sources have in the same words: a level or a code, such as B2, the title of a work, a Chinese
-// name of a group of companies, the end of a Chinese name of an illness, and a prize.
+// named matches text that the sources must have in the same words: a level or a code, such as B2, the title of a work,
+// a Chinese name of a group of companies, the end of a Chinese name of an illness, and a prize.
 var named = lazyregexp.New(`\b\p{Lu}{1,3}\d{1,4}\b|《[^《》]+》|\p{Han}{2}集团|\p{Han}(?:症|炎|癌|溃疡|综合征)|[特一二三四]等奖`)

@@ -59,8 +59,8 @@ var (
 	}
 )
 
-// WithoutContexts returns a message without the contexts in it: each from the heading of a section to a blank line, or
-// to a line that no context has there.
+// WithoutContexts returns a message without the contexts in it. Each context lasts from the heading of a section to a
+// blank line, or to the first line that cannot be in the section.
 func WithoutContexts(message string) string {
 	if !mayHoldContext(message) {
 		return message
@@ -99,7 +99,7 @@ func mayHoldContext(message string) bool {
 	return false
 }
 
-// sectionOf returns the section that a line is the heading of, or -1.
+// sectionOf returns the section whose heading is a line, or -1.
 func sectionOf(line string) int {
 	return max(slices.Index(English.Sections[:], line), slices.Index(Chinese.Sections[:], line))
 }

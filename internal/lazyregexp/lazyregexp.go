@@ -1,5 +1,5 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used. The rules for texts have some
-// three hundred, which would cost each start of the server, and each command, 40 ms of CPU.
+// Package lazyregexp has regular expressions that are compiled when they are first used. The rules for texts have about
+// three hundred. Compiling all of them would take 40 ms of CPU at each start of the server and of each command.
 package lazyregexp
 
 import (

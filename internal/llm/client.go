@@ -38,7 +38,7 @@ type Options struct {
 
 	Observer Observer // of chat calls and answers; nil: no observer
 
-	// RefusedFields is what is known of the models of chat calls, and may be shared with other clients; nil: this
+	// RefusedFields holds the fields that models of chat calls refuse, and may be shared with other clients; nil: this
 	// client's own.
 	RefusedFields *RefusedFields
 

@@ -11,8 +11,8 @@ import (
 
 var endOfThoughts = regexp.MustCompile(`(?i)</think(?:ing)?>`)
 
-// cut returns the JSON object of an answer without the text around it, or its JSON list if it has no object. Several
-// objects that differ are a list of them. If whole is false, a value may be cut off after an item of a list.
+// cut returns the JSON object of an answer without the text around it, or its JSON list if it has no object. It returns
+// several different objects as a list. If whole is false, a value may be cut off after an item of a list.
 func cut(answer string, whole bool) (value []byte, err error) {
 	answer = strings.ToValidUTF8(answer, "\ufffd")
 	s := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(answer), "\ufeff"))
@@ -85,11 +85,12 @@ func jsonValues(s []byte, whole bool) (found [][]byte, err error) {
 	return found, nil
 }
 
-// spanLength returns the length of the object or list at the beginning of s, or 0 if it is not closed. Then closed is
-// s up to the last whole item of a list, and closed there; nil if there is no such item. It replaces control characters
-// within strings by spaces, since JSON does not allow them there, and comments that begin with #.
+// spanLength returns the length of the object or list at the beginning of s, or 0 if its end is missing. In that case
+// closed is s up to the last whole item of a list, with the missing brackets added; nil if there is no such item. It
+// replaces control characters within strings by spaces, since JSON does not allow them there, and comments that begin
+// with #.
 func spanLength(s []byte) (length int, closed []byte) {
-	var open []byte      // the ends of what is open
+	var open []byte      // the brackets that close what is open
 	lists := 0           // that are open
 	whole, depth := 0, 0 // the length up to the last whole item, and what is open there
 	for i := 0; i < len(s); i++ {

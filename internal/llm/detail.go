@@ -13,8 +13,8 @@ import (
 // maxDetailRunes bounds what a detail quotes.
 const maxDetailRunes = 300
 
-// detailOf returns what any caller of the server may read of why a call has no answer: the endpoint's status and words,
-// without its address, keys and secrets.
+// detailOf returns the part of a failure's cause that any caller of the server may read: the endpoint's status and
+// words, without its address, keys and secrets.
 func (c *Client) detailOf(f *failure) string {
 	switch {
 	case f.slow:
@@ -49,7 +49,7 @@ func quotable(text string) string {
 	return memory.Clip(text, maxDetailRunes)
 }
 
-// unusable marks the error of an answer that parse refused twice with what any caller may read of it.
+// unusable adds to the error of an answer that parse refused twice the detail that any caller may read.
 func unusable(err error) error {
 	var known *memory.Error
 	if !errors.As(err, &known) || known.Kind != memory.KindBadAnswer || known.Detail != "" {

@@ -45,7 +45,7 @@ func NewRefusedFields(store FieldStore) *RefusedFields {
 	return &RefusedFields{store: store, known: map[memory.RefusedField]bool{}}
 }
 
-// Load reads what the store has of the endpoint with a base URL.
+// Load reads the stored fields of the endpoint with a base URL.
 func (r *RefusedFields) Load(ctx context.Context, baseURL string) error {
 	if r.store == nil {
 		return nil
@@ -92,7 +92,7 @@ func (r *RefusedFields) add(f memory.RefusedField) bool {
 // storeTime bounds how long an answer waits until a field is stored.
 const storeTime = time.Second
 
-// keep stores the fields that wait to be stored. Those that the store does not take wait for the next call.
+// keep stores the fields that wait to be stored. A field that it cannot store waits for the next call.
 func (r *RefusedFields) keep(ctx context.Context) error {
 	r.mu.Lock()
 	waiting := r.waiting

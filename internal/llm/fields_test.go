@@ -94,8 +94,8 @@ var refusals = map[string]map[string]string{
 	"plain text":  {"temperature": "temperature: unknown field"},
 }
 
-// A model that refuses fields by its provider's wording is asked without them at once, and one request for each
-// field is lost, of all clients and prompts.
+// A model that refuses fields, in the wording of its provider, is asked without them at once. Over all clients and
+// prompts, one request is lost for each field.
 func TestAnswer_LeavesOutRefusedFields(t *testing.T) {
 	t.Parallel()
 	for provider, refused := range refusals {
@@ -140,7 +140,7 @@ func TestAnswer_LeavesOutRefusedFields(t *testing.T) {
 	}
 }
 
-// What is sent in place of a refused field.
+// A request has these values in place of a refused field.
 func TestAnswer_SendsWhatReplacesRefusedFields(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
@@ -222,7 +222,7 @@ func TestAnswer_RepeatsNoRequestThatIsRefusedForItsMeaning(t *testing.T) {
 	}
 }
 
-// An endpoint that refuses every field and the rest as well is asked once for each field.
+// An endpoint that refuses every field, and then the request without them, is asked once for each field.
 func TestAnswer_EndsWhenNoFieldIsLeft(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
@@ -264,8 +264,8 @@ func (s *fieldStore) KeepRefusedField(_ context.Context, f memory.RefusedField) 
 	return nil
 }
 
-// Each field costs one request in all, whichever process meets it. A store that fails costs no answer, and has the
-// field after the next one.
+// Each field costs one request in all, whichever process sends it. A failing store does not fail the request, and the
+// field is stored with the next one.
 func TestRefusedFields_OutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)

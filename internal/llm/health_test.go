@@ -85,7 +85,8 @@ func TestHealth_FollowsCallsAndProbes(t *testing.T) {
 	}
 }
 
-// An endpoint that refuses every request is unavailable with its words. Texts that are too long are no sign of that.
+// An endpoint that refuses every request is unavailable, and the error has its words. Refusals of texts that are too
+// long do not count.
 func TestHealth_StatesRefusalsOfAllRequests(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)

@@ -63,9 +63,9 @@ func standardise(value []byte) (jsontext.Value, error) {
 	return standard, nil
 }
 
-// asObject returns the object that the struct behind into expects, also from within an object with one field or a
-// list of one. If that struct has one field of type Items, a list and an object without any field of the struct become
-// that field's value.
+// asObject returns the object that the struct behind into expects. The answer may have it within an object with one
+// field, or within a list of one. If that struct has one field of type Items, a list, or an object without any field of
+// the struct, becomes that field's value.
 func asObject(value jsontext.Value, into any) (jsontext.Value, error) {
 	names, list := fieldNames(into)
 	var members map[string]jsontext.Value

@@ -15,8 +15,8 @@ import (
 // MinPart is the least length, in bytes, of the parts that a refused text is embedded in.
 const MinPart = 256
 
-// RefusedTexts is the error of an Embedder whose endpoint refuses some texts, in parts too, and accepts the others,
-// whose vectors are returned with it; those of the refused texts are nil.
+// RefusedTexts is the error of an Embedder whose endpoint refuses some texts, also in parts. The vectors of the
+// accepted texts are returned with it; those of the refused texts are nil.
 type RefusedTexts struct {
 	Count int
 	Err   error // of the first one
@@ -39,9 +39,10 @@ func EmbedDocuments(ctx context.Context, e Embedder, texts []string) (vectors []
 	return vectors, nil
 }
 
-// Embed embeds texts. One that the endpoint refuses is embedded in parts that end with a sentence, of half its length,
-// then of a quarter, and so on: its vector has the direction of the mean of their vectors, weighted by their lengths.
-// After a refusal that concerns the length, the length that the endpoint accepts bounds the parts of later texts.
+// Embed embeds texts. A text that the endpoint refuses is embedded in parts that end with a sentence, of at most half
+// its length, then of a quarter, and so on. Its vector has the direction of the mean of the parts' vectors, weighted by
+// their lengths. After a refusal that concerns the length, the length that the endpoint accepts bounds the parts of
+// later texts.
 func (e *embedder) Embed(ctx context.Context, use Use, texts []string) ([][]float32, error) {
 	vectors, err := e.embedParts(ctx, use, texts, int(e.limit.Load()))
 	if !concernsTexts(err) || !e.accepts(ctx, use) {
@@ -58,7 +59,7 @@ func (e *embedder) Embed(ctx context.Context, use Use, texts []string) ([][]floa
 	return vectors, nil
 }
 
-// concernsTexts reports whether err may be of some texts alone.
+// concernsTexts reports whether err may concern some texts alone.
 func concernsTexts(err error) bool {
 	return err != nil && (CauseOf(err) == CauseRequest || errors.Is(err, errNoDirection))
 }
@@ -70,8 +71,8 @@ func (e *embedder) accepts(ctx context.Context, use Use) bool {
 	return err == nil
 }
 
-// embedRefused embeds texts that were refused together with err, and stores the vector of texts[i] in vectors[i]. It
-// counts the texts whose parts are refused as well.
+// embedRefused embeds texts that were refused in one request with err, and stores the vector of texts[i] in vectors[i].
+// It counts the texts whose parts are refused as well.
 func (e *embedder) embedRefused(
 	ctx context.Context, use Use, texts []string, err error, vectors [][]float32, refused *RefusedTexts,
 ) error {

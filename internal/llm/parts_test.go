@@ -111,7 +111,7 @@ func TestEmbedder_LeavesOutRefusedTexts(t *testing.T) {
 	}
 }
 
-// A model that gives a text no direction, such as an emoji, gives others theirs.
+// If a text has a vector without a direction, as an emoji may have, the other texts have their vectors.
 func TestEmbedder_LeavesOutTextsWithoutADirection(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)
@@ -139,7 +139,7 @@ func TestEmbedder_ReportsWhatRefusesEveryText(t *testing.T) {
 	}
 }
 
-// A failure of the endpoint while a text is divided is that of the whole call.
+// If the endpoint fails while a text is embedded in parts, the whole call fails.
 func TestEmbedder_FailsIfTheEndpointFailsBetweenParts(t *testing.T) {
 	t.Parallel()
 	server := llmtest.New(t)

@@ -13,7 +13,7 @@ import (
 type fieldPattern struct {
 	place   string             // in "param" or "loc"
 	pattern *lazyregexp.Regexp // in a message
-	plain   bool               // no other message has such a name, so that no word of refusal must be near it
+	plain   bool               // no other message has such a name, so that a word of refusal need not be near it
 }
 
 var (
@@ -95,7 +95,7 @@ func (p fieldPattern) refusedIn(message, said string) int {
 	return -1
 }
 
-// repeats reports whether a name stands between the same words in what was said.
+// repeats reports whether what was said has a name between the same words.
 func repeats(before, name, after, said string) bool {
 	left, right := strings.Fields(wordsOf(before)), strings.Fields(wordsOf(after))
 	nearLeft, nearRight := 1, 1

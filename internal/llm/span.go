@@ -45,7 +45,8 @@ var providers = map[string]string{
 	"cohere.ai": "cohere", "groq.com": "groq", "mistral.ai": "mistral_ai", "perplexity.ai": "perplexity", "x.ai": "x_ai",
 }
 
-// providerOf returns the provider of an endpoint, or, as the conventions ask for unknown ones, that whose API it has.
+// providerOf returns the provider of an endpoint. For an unknown provider it returns the one whose API the endpoint
+// has, as the conventions ask.
 func providerOf(host, api string) string {
 	for domain := host; domain != ""; _, domain, _ = strings.Cut(domain, ".") {
 		if name := providers[domain]; name != "" {

@@ -110,8 +110,9 @@ func (m *Memory) EmbeddingIn(s Space) []float32 {
 // NewID returns a fresh UUIDv7.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// DerivedID returns the id of a memory that is made of a part of a message of a turn: always the same one, which sorts
-// by its turn, then by the place of the message in it (0..MaxMessages-1), then by the part. turnID is an id of NewID.
+// DerivedID returns the id of a memory that is made of a part of a message of a turn. It is always the same id. Such
+// ids sort by turn, then by the place of the message in the turn (0..MaxMessages-1), then by the part. turnID is an id
+// of NewID.
 func DerivedID(turnID string, place, part int) string {
 	id, _ := ParseID(turnID)
 	hash := sha256.Sum256(id[:])
@@ -201,8 +202,8 @@ func (m *Memory) EmbeddedText() string {
 	return said
 }
 
-// IndexedText is the text that a memory is searched by words as: EmbeddedText, and for a
-// message also its day, as in "[2023-05-07] Ana: We moved last week."
+// IndexedText is the text by whose words a memory is found: EmbeddedText, and for a message also its day, as in
+// "[2023-05-07] Ana: We moved last week."
 func (m *Memory) IndexedText() string { return m.IndexedTextIn(time.UTC) }
 
 // IndexedTextIn is IndexedText with the day in a zone. A message that has lexemes keeps the day that they begin with.
@@ -275,7 +276,7 @@ const (
 	TypeSummary    Type = "summary"
 )
 
-// IsDerived reports whether memories of the type are derived from others: other words of them change no source.
+// IsDerived reports whether memories of the type are derived from others. Rewording such a memory changes no source.
 func (t Type) IsDerived() bool { return t == TypeReflection || t == TypeSummary }
 
 // Dot is the dot product of two vectors of the same dimension; for unit vectors, their

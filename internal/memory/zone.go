@@ -10,7 +10,7 @@ import (
 type UserZone struct {
 	Owner
 	Chosen string // an IANA name, such as Asia/Shanghai; empty: no zone was chosen
-	Offset string // of the time of the user's last turn whose time had one, such as +08:00; empty: no turn had one
+	Offset string // of the time of the user's last turn that had an offset, such as +08:00; empty: no turn had one
 }
 
 // Location returns the chosen zone, else one with the offset; nil if neither is known.

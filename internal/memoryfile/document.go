@@ -4,8 +4,8 @@
 //	                  Document -> Show (with the memories after that) -> Bytes
 //
 // One bullet is one memory. Its comment holds the memory's id, and a revision that is computed from the text and the
-// type which were last written, so that Merge knows changes of the file from changes of the server without a record
-// of earlier synchronizations. Every byte outside of the bullets stays as it is.
+// type which were last written, so that Merge distinguishes changes of the file from changes of the server without a
+// record of earlier synchronizations. Every byte outside of the bullets stays as it is.
 package memoryfile
 
 import (

@@ -18,13 +18,13 @@ type Form struct {
 	sections []section
 }
 
-// section is the heading that the statements of a type stand below.
+// section is the heading above the statements of a type.
 type section struct {
 	kind    memory.Type
 	heading string
 }
 
-// Memories shows all that is remembered about a user, but messages.
+// Memories shows all that is remembered about a user, except messages.
 var Memories = &Form{Name: "memory.md", version: "1", fallback: memory.TypeFact, sections: []section{
 	{"preference", "Preferences"}, {memory.TypeFact, "Facts"}, {"decision", "Decisions"}, {"task", "Tasks"},
 	{"project", "Projects"}, {memory.TypeSkill, "Skills"}, {"pattern", "Patterns"}, {"insight", "Insights"},

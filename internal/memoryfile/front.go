@@ -82,7 +82,7 @@ func quoted(value string) string {
 	if plain.MatchString(value) && !slices.Contains(keywords, strings.ToLower(value)) {
 		return value
 	}
-	raw, _ := json.Marshal(value) // a string, which YAML reads alike
+	raw, _ := json.Marshal(value) // a string, which YAML reads as JSON does
 	return string(raw)
 }
 

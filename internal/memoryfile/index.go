@@ -35,7 +35,7 @@ func noteOf(others string) string {
 func linkTo(topic string) string { return "](" + topic + ")" }
 
 // NewIndex writes the index of a joined file: links to the topics, and the memories of the list, most important first,
-// while both bounds hold.
+// as many as both bounds allow.
 func NewIndex(joined string, important []Memory) (string, error) {
 	d, err := Memories.Parse(joined)
 	if err != nil {

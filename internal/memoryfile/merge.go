@@ -8,13 +8,14 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Plan is what makes the memories those of a file.
+// Plan is what to do so that the memories become those of a file.
 type Plan struct {
 	Add     []*Bullet // their texts become memories of their types
 	Change  []Change
 	Forget  []string // ids
 	Missing []string // ids of memories that the file does not show and that are not forgotten
-	// Stale says that the memories changed after the file was written, so that Missing may be later ones.
+	// Stale says that the memories changed after the file was written, so that the missing memories may be newer than the
+	// file.
 	Stale bool
 }
 
@@ -25,12 +26,12 @@ type Change struct {
 	Type   *memory.Type
 }
 
-// FreeForget is the number of memories that a file may always drop; of more, a fifth of all may be dropped.
+// FreeForget is the number of memories that a file may always drop. It may drop more up to a fifth of all memories.
 const FreeForget = 3
 
-// Merge compares the file with the present memories and plans what to do. Changes of one side are taken over. Of a
-// memory that both sides changed, the file's text becomes a memory of its own. A memory that the file does not show is
-// forgotten if the memories are those that the file was written with, and if it is one of a few or the removal is
+// Merge compares the file with the present memories and plans what to do. A change of one side is taken over. If both
+// sides changed a memory, the file's text becomes a memory of its own. Memories that the file does not show are
+// forgotten if the present memories are those that the file was written with, and if they are few or the removal is
 // confirmed. Add and Change hold bullets of the document, whose ids the caller sets as it executes the plan.
 func (d *Document) Merge(present []Memory, confirmed bool) Plan {
 	m := merging{fallback: d.form.fallback, present: map[string]Memory{}, claimed: map[string]bool{}}

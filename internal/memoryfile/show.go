@@ -14,8 +14,8 @@ const (
 	forgotten   = "<!-- conflict: the file changed this memory, which the server forgot; the file's text is below -->"
 )
 
-// Show makes the file show these memories of a user, and of an agent if one is given. Bullets of other memories leave
-// it; a bullet without an id stays.
+// Show makes the file show these memories of a user, and of an agent if one is given. It removes bullets of other
+// memories, but not bullets without an id.
 func (d *Document) Show(user, agent string, present []Memory) {
 	byID := map[string]Memory{}
 	for _, m := range present {

@@ -47,7 +47,7 @@ func bulletOf(m Memory, eol string) string {
 	return "- " + strings.Join(lines, eol) + " " + markerOf(m) + eol
 }
 
-// marked returns the bytes of a bullet with the comment of a memory, and is otherwise as it was.
+// marked returns the bytes of a bullet with the comment of a memory, and with no other change.
 func marked(raw string, m Memory) string {
 	if found := marker.FindAllStringIndex(raw, -1); found != nil {
 		last := found[len(found)-1]

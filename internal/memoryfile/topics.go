@@ -34,10 +34,10 @@ func (s section) topic() string {
 // topic.
 func (s section) separator() string { return "# " + s.topic() + " <!-- topic -->\n" }
 
-// JoinTopics joins topic files to one file of the form Memories. Each topic has the heading of its section then, so
+// JoinTopics joins topic files to one file of the form Memories. In it each topic has the heading of its section, so
 // that Document.Show puts memories there. index is the text of the index, or empty without one. texts are those of the
-// topic files by name. Without a file that the index links to, the joined file has no revision, so that no memory is
-// forgotten. Errors: an index that was edited, and those of Form.Parse.
+// topic files by name. If a file that the index links to is missing, the joined file has no revision, so that no memory
+// is forgotten. Errors: an index that was edited, and those of Form.Parse.
 func JoinTopics(index string, texts map[string]string) (string, error) {
 	joined, err := frontOf(index, texts)
 	if err != nil {

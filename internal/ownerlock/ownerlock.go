@@ -1,4 +1,4 @@
-// Package ownerlock lets the work of one owner within this process run one piece after the other, in the order of its
+// Package ownerlock runs the work of one owner within this process one piece after the other, in the order of its
 // arrival.
 package ownerlock
 
@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// ErrCrowded is returned if as many wait for a lock as may.
+// ErrCrowded is returned if MaxWaiting callers already wait for a lock.
 var ErrCrowded = errors.New("too many wait for the lock of the owner")
 
 // Locks has a lock for each owner. The zero value is usable.
@@ -26,7 +26,7 @@ type lock struct {
 	users int           // the holder and those who wait
 }
 
-// Acquire waits until the owner's lock is free, or the context ends. ErrCrowded: MaxWaiting wait already.
+// Acquire waits until the owner's lock is free, or the context ends. ErrCrowded: MaxWaiting callers wait already.
 func (l *Locks) Acquire(ctx context.Context, owner memory.Owner) (release func(), err error) {
 	lock, err := l.join(owner)
 	if err != nil {

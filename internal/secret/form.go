@@ -7,8 +7,8 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// isRandom reports whether a value looks like a generated key: it has a number of characters at least, letters and
-// digits, and as many different ones as chance gives.
+// isRandom reports whether a value looks like a generated key: it has at least `least` characters, letters and digits,
+// and its characters vary as much as in a random text.
 func isRandom(value string, least int) bool {
 	if len(value) < least || !characters.MatchString(value) || isPath(value) {
 		return false
@@ -19,7 +19,8 @@ func isRandom(value string, least int) bool {
 
 var characters = lazyregexp.New(`^[A-Za-z0-9+/=._~-]+$`)
 
-// isPath reports whether a value is a path or a URL rather than a key in base64, whose parts have digits and capitals.
+// isPath reports whether a value is a path or a URL. The parts of a key in base64 have digits and capitals, those of a
+// path mostly do not.
 func isPath(value string) bool {
 	if strings.Contains(value, "://") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "./") {
 		return true
@@ -101,7 +102,7 @@ func isPassword(value string) bool {
 	return isOne && !knownNames[strings.ToLower(value)] && !measure.MatchString(value) && isNoExample(value)
 }
 
-// commonPasswords are no words.
+// commonPasswords are passwords of letters alone that are not words.
 var commonPasswords = wordSet("qwerty qwertz azerty qwertyuiop asdfgh asdfghjkl letmein iloveyou")
 
 var dateOrAmount = lazyregexp.New(`^(?:\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|` +
@@ -132,7 +133,7 @@ func isLongCode(value string) bool {
 	return len(value) >= 6 && isCode(value) && mixOf(value).letters <= 1
 }
 
-// isKey reports whether a value of the name of a key may be one, though it is short.
+// isKey reports whether a value after the name of a key may be a key, although it is short.
 func isKey(value string) bool {
 	m := mixOf(value)
 	return len(value) >= 8 && m.letters > 0 && m.digits > 1 && characters.MatchString(value) && !isPath(value) &&
@@ -140,7 +141,7 @@ func isKey(value string) bool {
 		isNoExample(value)
 }
 
-// isAssignedKey reports whether a value that is assigned to the name of a key may be one.
+// isAssignedKey reports whether a value that is assigned to the name of a key may be a key.
 func isAssignedKey(value string) bool {
 	m := mixOf(value)
 	return m.letters > 0 && (m.digits > 0 || m.letters >= 6) && characters.MatchString(value) && !isPath(value) &&

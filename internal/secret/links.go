@@ -6,8 +6,8 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// assignment returns where the value begins that a text after a name assigns to it, and the sign that does; 0: it
-// assigns no password. The name may go on, as in PASSWORD_PRIMARY=.
+// assignment returns where the value begins that the text after a name assigns to the name, and the sign of the
+// assignment; 0: the text assigns no password. The name may go on, as in PASSWORD_PRIMARY=.
 func assignment(after string) (at int, sign string) {
 	i := 0
 	for i < len(after) && i < 40 && (isWord(after[i]) || after[i] == '-') {
@@ -35,12 +35,12 @@ func assignment(after string) (at int, sign string) {
 
 var (
 	signs = []string{"=>", ":=", "===", "==", "=", ":", "：", "＝"}
-	// aboutName ends a name of what is no secret, such as SECRET_NAME.
+	// aboutName matches the end of a name whose value is no secret, such as SECRET_NAME.
 	aboutName = lazyregexp.New(`(?i)(?:name|id|limit|length|count|size|url|uri|endpoint|file|path|ttl|expiry|` +
 		`expires|type|version|policy|hint|field|label|prefix|header|algorithm|alg|dir|age)s?$`)
 )
 
-// leading returns how many of the first bytes of a text, at most most, are among some.
+// leading returns how many bytes at the beginning of a text are among some, at most `most`.
 func leading(text, among string, most int) int {
 	n := 0
 	for n < len(text) && n < most && strings.IndexByte(among, text[n]) >= 0 {
@@ -67,13 +67,14 @@ const mostWords = 9 // between a name and a value: "the password for the Wi-Fi o
 var (
 	prepositions = wordSet("for of to on at in with from that which i you we he she they") // or a relative clause
 	copulas      = wordSet("is was remains reads became be are were to from")
-	// steps are said between "is" or "has" and the value: "has been changed to", "is still".
+	// steps are words between "is" or "has" and the value: "has been changed to", "is still".
 	steps = wordSet(`is was has have had been got will be now still just simply actually currently again always changed set
 		reset updated to`)
 	noWords = wordSet("are were to from") // after which a plain word is no value
 )
 
-// verbs returns the places after a name at which a verb has a value: "is VALUE", "of my card is VALUE", "to VALUE".
+// verbs returns the places after a name at which the value of a verb begins: "is VALUE", "of my card is VALUE", "to
+// VALUE".
 func verbs(after string) (links []link) {
 	i := leading(after, "\"'`*", 2)
 	if rest, ok := strings.CutPrefix(after[i:], "”"); ok {
@@ -123,7 +124,7 @@ func chineseVerb(after string) []link {
 	return []link{{at: begin + len(found), words: true}}
 }
 
-// placeBefore returns what may be the value of a name that follows a text, and where it begins.
+// placeBefore returns a word of text that may be the value of the name after text, and where the word begins.
 func placeBefore(text string) (place int, found string) {
 	if hasAny(text[cutAfter(text, len(text)-40):], []string{"是", "为", "当"}) {
 		if match := beforeChinese.FindStringSubmatchIndex(text); match != nil {

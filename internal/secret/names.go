@@ -8,17 +8,17 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// form is what a value has to look like after a name.
+// form is the form of a value after a name.
 type form struct {
 	kind string
 	has  func(value string) bool
-	// words reports whether a value may consist of plain words, if nothing but a value can stand in their place.
+	// words reports whether plain words may be the value, where nothing but a value is possible.
 	words bool
 	// adjoins reports whether a value may follow without "is" or a colon.
 	adjoins func(value string) bool
 	// inNames reports whether the name may be a part of a longer one that is assigned a value, such as DB_PASSWORD.
 	inNames bool
-	// assigns reports whether a value that an equals sign assigns is of this form, though it is unlike a generated one.
+	// assigns reports whether a value that an equals sign assigns is of this form, though it does not look generated.
 	assigns func(value string) bool
 	// alone reports whether nothing may follow a value in its clause.
 	alone bool
@@ -55,7 +55,7 @@ var (
 	documents = &form{kind: Document, has: isDocument, adjoins: isDocument, assigns: never}
 )
 
-// name is what a text in lower case calls a secret.
+// name is a name of a secret, in lower case.
 type name struct {
 	text string
 	form *form
@@ -134,7 +134,8 @@ func eachName(lower string, yield func(start, end int, f *form)) {
 	}
 }
 
-// at returns the place of a name whose text is at a place, with the word that it needs; an end of 0: it is not there.
+// at returns the start and the end of the name, with the word that it needs, if its text is at a place; an end of 0:
+// the name is not there.
 func (n *name) at(lower string, place int) (start, end int) {
 	if !strings.HasPrefix(lower[place:], n.text) {
 		return 0, 0

@@ -66,11 +66,11 @@ func (s *ruleSet) in(lower string) (found []*rule) {
 // mostEntropy is less than what gitleaks asks of the tokens in code, where examples such as ghp_xxxx are common.
 const mostEntropy = 1.5
 
-// anyEnd is how gitleaks' expressions end, which a token in a sentence need not: "it is TOKEN, or TOKEN."
+// anyEnd is the end of gitleaks' expressions. A token in a sentence need not end so: "it is TOKEN, or TOKEN."
 const anyEnd = "(?:[\\x60'\"\\s;]|\\\\[nr]|$)"
 
-// parse reads the lines of a table of rules. Its expressions are compiled when a text has one of their keywords.
-// An entropy is at most the given one.
+// parse reads the lines of a table of rules. Its expressions are compiled when a text has one of their keywords. The
+// least entropy of a rule is lowered to most.
 func parse(table string, most float64) (list []rule) {
 	for line := range strings.Lines(table) {
 		line = strings.TrimSuffix(line, "\n")
@@ -122,7 +122,7 @@ func hasAny(text string, words []string) bool {
 var (
 	blockBegin = lazyregexp.New(`-{5}BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-{5}`)
 	blockEnd   = lazyregexp.New(`-{5}END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-{5}`)
-	// blockBody is what of a block can be seen of one whose end is missing.
+	// blockBody matches the visible part of a block's body if the end of the block is missing.
 	blockBody = lazyregexp.New(`^(?:\s|\\[nr]|[A-Za-z0-9+/=]{16,})*`)
 )
 

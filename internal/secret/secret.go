@@ -47,7 +47,7 @@ type span struct {
 // Cut replaces each secret of a text by Mark. kinds has the kind of each, in the order of the text. Cutting the result
 // again changes nothing.
 func Cut(text string) (cleaned string, kinds []string) {
-	for range mostPasses { // what is cut may show what is next to it
+	for range mostPasses { // cutting a secret may reveal one next to it
 		spans := find(text)
 		if len(spans) == 0 {
 			break
@@ -82,7 +82,7 @@ func CutNamed(name, value string) (cleaned string, kinds []string) {
 	return value, nil
 }
 
-// find returns the secrets of a text in order, of overlapping ones what they span together.
+// find returns the secrets of a text in order. Overlapping secrets become one span.
 func find(text string) []span {
 	longest, digits := look(text)
 	var spans []span

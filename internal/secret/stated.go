@@ -87,7 +87,7 @@ var (
 	quotes   = map[rune]string{'"': `"`, '\'': `'`, '`': "`", '“': "”", '「': "」", '『': "』", '‘': "’"}
 )
 
-// read reads a value at the beginning of a text: what is quoted, or else what has no space.
+// read reads a value at the beginning of a text: a quoted text, or else the text before a space.
 func read(text string) (value, bool) {
 	first, size := utf8.DecodeRuneInString(text)
 	if closing, ok := quotes[first]; ok {
@@ -194,7 +194,7 @@ func (f *form) near(after string, end int) (spans []span) {
 var (
 	sentenceEnd = lazyregexp.New(`[.!?]\s|[。！？\n]`)
 	longKey     = lazyregexp.New(`(?:^|[\s"'\x60“「（(：，是为])([A-Za-z0-9_+/=.~-]{20,160})`)
-	// digestWord names what is as long as a key, and no secret.
+	// digestWord matches words for values that are as long as a key, and no secret.
 	digestWord = lazyregexp.New(`(?i)(?:commit|revision|sha-?\d*|hash|digest|checksum|md5|version|build|branch|` +
 		`tag|id|uuid|file|path|提交|哈希|摘要|版本)\W{0,3}$`)
 )

@@ -27,7 +27,7 @@ var (
 	clauseEnd = lazyregexp.New(`^\s*$|^[.!,;)，。！；）]|^\s*\n|^ (?:and|but|so)\b`)
 )
 
-// describes reports whether a word is said of a password rather than being one.
+// describes reports whether a word describes a password, rather than being one.
 func describes(word string) bool {
 	return description.MatchString(word) || descriptions[word] || functionWords[word]
 }
@@ -76,7 +76,8 @@ func phraseOf(text string) string {
 	return words
 }
 
-// wallet is the number of words from which they are a wallet's, whose list has words such as "about" and "you".
+// wallet is the fewest words of a wallet's recovery phrase. The word list of wallets has words such as "about" and
+// "you".
 const wallet = 12
 
 var (

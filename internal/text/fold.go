@@ -58,8 +58,8 @@ func classify(r rune) script {
 	return separator
 }
 
-// spellings are the letters that are written in other ways where a keyboard lacks them, and the forms of a letter.
-// Other letters with accents lose these.
+// spellings maps letters to their spelling where a keyboard lacks them, and forms of a letter to the letter. Other
+// letters only lose their accents.
 var spellings = map[rune]string{
 	'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th",
 	'ı': "i", 'ς': "σ",

@@ -37,7 +37,7 @@ func Sentences(s string) []string {
 	return list
 }
 
-// Divide cuts a text at the ends of sentences into as few pieces of at most limit characters as it can, and these into
+// Divide cuts a text at the ends of sentences into as few pieces of at most limit characters as it can. The pieces have
 // similar lengths, so that no short rest is left. A longer sentence is cut anywhere.
 func Divide(s string, limit int) []string {
 	list := divide(s, limit)

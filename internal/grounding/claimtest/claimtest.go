@@ -1,5 +1,5 @@
-// Package claimtest measures which texts of a language model a check takes: of the ones that say what their sources
-// say, and of the ones that add something. A file has blocks between empty lines:
+// Package claimtest measures which texts of a language model a check takes: honest texts, which say what their sources
+// say, and invented ones, which add something. A file has blocks between empty lines:
 //
 //	# a comment
 //	a line of the sources
@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Block is what may be said of some sources.
+// Block is some sources, and texts about them.
 type Block struct {
 	Sources          []string
 	Honest, Invented []string
@@ -50,11 +50,11 @@ func Check(t *testing.T, files []File, why func(sources []string, claim string) 
 	check(t, files, mostInvented, why)
 }
 
-// mostOpposites is the share of opposites that a check may take, in percent. Synonyms are not known, apart
-// from those of relatives, and neither is what a sentence leaves to the one before it.
+// mostOpposites is the share of opposites that a check may take, in percent. A check knows no synonyms except those of
+// relatives, and does not complete a sentence from the one before it.
 const mostOpposites = 27
 
-// CheckOpposites is Check for the files of Opposites, of whose opposites at most 27 % may be taken.
+// CheckOpposites is Check for the files of Opposites: at most 27 % of their opposites may be taken.
 func CheckOpposites(t *testing.T, why func(sources []string, claim string) string) {
 	t.Helper()
 	check(t, Opposites(), mostOpposites, why)

@@ -1,4 +1,4 @@
-// Package asked reads what kind of value a question asks for, and whether a text has a new one:
+// Package asked reads what kind of value a question asks for, and whether a text has a new value of that kind:
 //
 //	"Which city do I live in?"                              -> Name
 //	Name, "I moved from Leeds to York", before: "in Leeds"  -> York is new

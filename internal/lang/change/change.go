@@ -15,11 +15,11 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Cues are the numbers of different expressions in a text that report a change by themselves, and of those that
-// other texts have too, each 0..Most.
+// Cues are numbers of different expressions in a text, each 0..Most: Strong counts those that report a change by
+// themselves, Weak those that other texts have too.
 type Cues struct{ Strong, Weak int }
 
-// Most is up to how many expressions are counted.
+// Most is the number up to which expressions are counted.
 const Most = 2
 
 //go:embed cues.txt

@@ -2,7 +2,7 @@ package times
 
 import "time"
 
-// interval is a time from an instant to another, which does not belong to it.
+// interval is the time from an instant until another one, which does not belong to it.
 type interval struct{ from, until time.Time }
 
 // midnight is the beginning of the day of an instant, in its zone.
@@ -37,7 +37,7 @@ const (
 	weekends
 )
 
-// period is the day, week, month, year or weekend that lies so many of them after that of a day.
+// period returns the day, week, month, year or weekend that comes `after` units after the one of a day.
 func period(unit int, day time.Time, after int) interval {
 	switch unit {
 	case days:
@@ -60,8 +60,8 @@ func monthAt(year int, month time.Month, zone *time.Location) interval {
 	return interval{date(year, month, 1, zone), date(year, month+1, 1, zone)}
 }
 
-// move returns the day that lies so many units after a day. A month or a year later is the same day of the month, or
-// the last one of a shorter month.
+// move returns the day that comes n units after a day. A month or a year later is the same day of the month, or the
+// last day of a shorter month.
 func move(day time.Time, unit, n int) time.Time {
 	switch unit {
 	case weeks, weekends:
@@ -77,8 +77,8 @@ func move(day time.Time, unit, n int) time.Time {
 	return day.AddDate(0, 0, n)
 }
 
-// around is what "so many units ago" means: that day, the week around it, or 15 days to both sides; for years and
-// weekends the year and the weekend.
+// around returns the time that "so many units ago" means: that day, the week around it, or 15 days to both sides; for
+// years and weekends the year and the weekend.
 func around(day time.Time, unit int) interval {
 	switch unit {
 	case weeks:
@@ -89,8 +89,8 @@ func around(day time.Time, unit int) interval {
 	return period(unit, day, 0)
 }
 
-// cutTo returns a part of a period: k of n parts for 100*k + n. Parts of a month are of ten days or a half; of 7 parts
-// each is a week, the fifth being the last seven days.
+// cutTo returns the part k of n parts of a period, for the code 100*k + n. A third of a month has ten days. If n is 7,
+// each part is a week, and the fifth part is the last seven days.
 func (i interval) cutTo(code int) interval {
 	k, n := code/100, code%100
 	total := daysBetween(i.from, i.until)
@@ -109,7 +109,7 @@ func (i interval) cutTo(code int) interval {
 	return interval{i.from.AddDate(0, 0, begin), i.from.AddDate(0, 0, end)}
 }
 
-// partOf returns the hours of a day from a to b for 100*a + b.
+// partOf returns the hours from a to b of a day, for the code 100*a + b.
 func partOf(day time.Time, code int) interval {
 	at := func(hour int) time.Time {
 		return time.Date(day.Year(), day.Month(), day.Day(), hour, 0, 0, 0, day.Location())

@@ -15,12 +15,12 @@ var (
 	chinese string
 )
 
-// grammar is what the files of the languages say.
+// grammar is the content of the files of the languages.
 type grammar struct {
 	patterns *node
 	classes  map[string]*node
-	hints    map[string]bool // words without which no pattern matches, but for digits
-	begins   map[string]bool // words with which a pattern or a word before it begins, but for digits
+	hints    map[string]bool // a text without any of these words and without a digit matches no pattern
+	begins   map[string]bool // first words of patterns and of the words before them, other than numbers
 }
 
 // node is a place in the patterns, or in the members of a class.
@@ -135,7 +135,7 @@ func ruleOf(s string) *rule {
 	return r
 }
 
-// expand writes out what may be missing, [x], and what may be chosen, (x|y).
+// expand returns a pattern with and without each optional part, [x], and with each alternative of a choice, (x|y).
 func expand(pattern string) (list []string) {
 	open := strings.IndexAny(pattern, "[(")
 	if open < 0 {
@@ -202,7 +202,7 @@ func (n *node) hole(class string) *node {
 	return n.holes[len(n.holes)-1].to
 }
 
-// eachWord calls f for each word of the patterns, marks left out.
+// eachWord calls f for each word of the patterns, but not for marks.
 func (n *node) eachWord(f func(word string)) {
 	for word, next := range n.next {
 		if word[0] >= utf8.RuneSelf || isLetter(word[0]) {

@@ -41,7 +41,8 @@ func (f *finding) narrow(code int) {
 	}
 }
 
-// joined unites the two times of a range, a weekday with the date after it, and what "since" opens.
+// joined joins the two times of a range, and a weekday with the date after it. It extends a time after "since" or
+// "after" until today.
 func (s *scan) joined(list []finding) (united []finding) {
 	for i := 0; i < len(list); i++ {
 		f := list[i]
@@ -85,7 +86,7 @@ func (s *scan) isRange(a, b *finding) bool {
 	return width > 0
 }
 
-// to returns the range from one time to another. A beginning whose year is not known is in the year before the end.
+// to returns the range from one time to another. A beginning without a known year is the latest one before the end.
 func (f finding) to(end finding) finding {
 	last := end.intervals[0]
 	from := f.intervals[0].from

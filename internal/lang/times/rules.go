@@ -87,7 +87,7 @@ const night = 1830
 // few is how many units "a few" are about.
 const few = 3
 
-// distant returns what lies a number of units before or after.
+// distant returns the time that lies a number of units before or after the present one.
 func (c *clock) distant(name, which string, has captures) []interval {
 	n, err := strconv.Atoi(which)
 	switch {
@@ -168,7 +168,8 @@ func (c *clock) recurring(name, which string, has captures) []interval {
 	return c.pick(list, which, c.at)
 }
 
-// dayOfMonth returns a day of the month that lies a number of months after the present one, or of the nearest ones.
+// dayOfMonth returns a day of the month that comes a number of months after the present one, or that day of the nearest
+// months.
 func (c *clock) dayOfMonth(of int, which string) []interval {
 	in := func(n int) (interval, bool) {
 		first := period(months, c.today, n).from
@@ -199,7 +200,7 @@ func (c *clock) partOfPeriod(unit, code int) []interval {
 	return c.pick(list, "near", c.at)
 }
 
-// weekly picks what comes once a week. The past one is before today.
+// weekly picks an interval that comes once a week. The past one began before today.
 func (c *clock) weekly(in func(week int) interval, which string) []interval {
 	var list []interval
 	for n := -2; n <= 2; n++ {
@@ -208,8 +209,9 @@ func (c *clock) weekly(in func(week int) interval, which string) []interval {
 	return c.pick(list, which, c.today.Add(-1))
 }
 
-// pick returns those of a series in order that words mean: the last one that is over, this one, the next one that
-// begins, or the nearest ones that fit the tense of the sentence. What begins until begun is in the past.
+// pick returns the intervals of a series in order that the words mean: the last one that is over, this one, the next
+// one that begins, or the nearest ones that fit the tense of the sentence. An interval that begins until begun is in
+// the past.
 func (c *clock) pick(series []interval, which string, begun time.Time) []interval {
 	var before, after, over, present, next *interval
 	for n := range series {

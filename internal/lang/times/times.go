@@ -18,11 +18,11 @@ type Span struct {
 // Days returns how many days a span has, at least 1.
 func (s Span) Days() int { return max(1, daysBetween(s.From, s.Until)) }
 
-// InQuestion returns the times that a question names which is asked at an instant. Words that have two readings, such
-// as 3/4, or "in May" in a question that is neither about the past nor about plans, have a span for each.
+// InQuestion returns the times that a question names if it is asked at an instant. Words that have two readings, such
+// as 3/4, or "in May" in a question that is neither about the past nor about plans, have a span for each reading.
 func InQuestion(text string, at time.Time) []Span { return spansIn(text, at, false) }
 
-// InStatement returns the times that a statement names which is made at an instant. A date without a year is the
+// InStatement returns the times that a statement names if it is made at an instant. A date without a year is the
 // nearest one, unless the sentence is clearly about the past or about plans.
 func InStatement(text string, at time.Time) []Span { return spansIn(text, at, true) }
 

@@ -53,7 +53,7 @@ func (s *Server) OnPrompt(mark string, f func(ChatRequest) Reply) {
 	s.set(func() { s.script.prompts = append(s.script.prompts, scripted[func(ChatRequest) Reply]{mark, f}) })
 }
 
-// Answer answers as it does without OnChat.
+// Answer answers as the server does without OnChat.
 func (s *Server) Answer(r ChatRequest) Reply {
 	s.mu.Lock()
 	script := s.script

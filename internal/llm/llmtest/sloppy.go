@@ -78,8 +78,7 @@ func Sloppy(r ChatRequest) Reply {
 	return Spoilt(r, kinds[hash.Sum32()%uint32(len(kinds))])
 }
 
-// Spoilt answers as Rules does, with a sloppiness. An answer that follows a correction is
-// as asked.
+// Spoilt answers as Rules does, with a sloppiness. An answer that follows a correction has the requested form.
 func Spoilt(r ChatRequest, s Sloppiness) Reply {
 	answer := RulesText(r)
 	if r.Correction == "" {

@@ -151,7 +151,7 @@ func (t Template) Echoes(answer string, said ...string) bool {
 	return 2*shared < len(lexemes)
 }
 
-// minEcho is the length of a sequence of lexemes that is no coincidence.
+// minEcho is the least length of a sequence of lexemes that counts as copied.
 const minEcho = 4
 
 // lexemesOf joins the lexemes of a file, with a separator at both ends so that a

@@ -6,12 +6,11 @@ import (
 	"unicode"
 )
 
-// Requirement is what every memory has that a filter chooses. Other memories may
-// have it too.
+// Requirement is a condition that every memory chosen by a filter meets. Other memories may meet it too.
 type Requirement struct {
 	Metadata bool // some metadata
-	// From each of these lists, one JSON object that its metadata contains, in the
-	// sense of jsonb's operator @> of Postgres.
+	// The metadata contains at least one of the JSON objects of each of these lists, in the sense of jsonb's operator @>
+	// of Postgres.
 	Contains [][]string
 	Parts    []Part // all of these are parts of its content
 }
@@ -25,8 +24,7 @@ type Part struct {
 // Foreign are the characters other than A to Z whose lower case is one of a to z.
 var Foreign = []string{"\u0130", "\u212a"}
 
-// Requirement returns the condition by which a database can reduce the memories
-// that Matches is asked for.
+// Requirement returns the condition by which a database can preselect the memories that Matches then checks.
 func (f *Filter) Requirement() Requirement {
 	if f == nil {
 		return Requirement{}
@@ -44,7 +42,7 @@ func (e all) requirement() (r Requirement) {
 	return r
 }
 
-// The requirement of alternatives joins one list of each. It has no parts of the content.
+// The requirement of alternatives joins one list of each alternative. It requires no parts of the content.
 func (e some) requirement() Requirement {
 	metadata, listed := true, true
 	var joined []string
@@ -66,8 +64,8 @@ func (e not) requirement() Requirement { return Requirement{} }
 
 func (e condition) requirement() Requirement { return e.required }
 
-// requirementOf returns the requirement of a condition on a key of the metadata.
-// equal holds what the value may equal, or is nil if the operator is another.
+// requirementOf returns the requirement of a condition on a key of the metadata. equal holds the values that the value
+// may equal; nil for an operator other than eq and in.
 func requirementOf(key string, t test, equal []any) Requirement {
 	if t(nil) {
 		return Requirement{}
