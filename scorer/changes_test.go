@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The gate keeps what ends or reverses an earlier statement, and most statements that may end.
+// The gate keeps statements that end or reverse an earlier one, and most statements that may end one.
 func TestRules_KeepWhatChanges(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("attribute/testdata/changes.tsv")

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	// command begins what the user asks to be remembered.
+	// command matches the beginning of a request to remember something.
 	command = expression(`^(?:(?:please|and|so|also|ok(?:ay)?|hey),? )*(?:` +
 		`(?:remember|note|don't forget)(?: that|:|,)? (?:i|i'm|i've|my|we|our|the|to)\b|` +
 		`remember(?: that\b|:)|note that\b|keep in mind\b|make a note\b)|` +
@@ -21,7 +21,8 @@ var (
 		`[，,。 ](?:你|那|请问|有|能|可以|是|怎么|什么|哪|该|对|多少|为什么|应该|会|要|吃|去)[^，,。]*(?:[?？]["”」]*|[吗呢])$`)
 )
 
-// expression compiles an expression that ignores case and writes the plain apostrophe.
+// expression compiles an expression that ignores case. Its apostrophes are plain, as in the texts that it is matched
+// with.
 func expression(s string) *lazyregexp.Regexp { return lazyregexp.New("(?i)" + s) }
 
 var apostrophes = strings.NewReplacer("’", "'", "‘", "'", "`", "'")

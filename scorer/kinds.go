@@ -26,8 +26,8 @@ const (
 	aRemark     = memory.Type("observation")
 )
 
-// kinds are the kinds of statement of each domain; the first that matches counts. Expressions ignore case and write
-// the plain apostrophe.
+// kinds are the kinds of statement of each domain; the first that matches counts. Expressions ignore case, and their
+// apostrophes are plain.
 var kinds = map[memory.Domain][]struct {
 	says       *lazyregexp.Regexp
 	kind       memory.Type

@@ -114,8 +114,8 @@ func factOf(said, plain string) (Fact, float64) {
 	return fact, reading.Statement
 }
 
-// clausesOf returns a fact of each clause of a statement about attributes of the user, such as the home, so that
-// a later home replaces nothing else; nil if the statement has to stay whole.
+// clausesOf returns a fact of each clause of a statement about attributes of the user, such as the home, so that a
+// later home replaces no other attribute; nil if the statement has to stay whole.
 func clausesOf(said string) (facts []Fact) {
 	clauses := attribute.Clauses(said)
 	if len(clauses) == 1 {

@@ -297,7 +297,7 @@ func TestRules_KeepSingleAttributes(t *testing.T) {
 	}
 }
 
-// An answer that says nothing without its question is no fact, unless the user speaks of "I".
+// An answer that means nothing without its question is no fact, unless the user speaks of "I".
 func TestRules_KeepNoFragments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -47,8 +47,8 @@ type BadAnswer struct {
 	Answer string // as the model gave it
 	Err    error  // of KindBadAnswer
 
-	// Corrected: the model was given the reason for which its first answer was refused, and this is
-	// its second. False: the endpoint's answer has no text.
+	// Corrected: the model was given the reason why its first answer was refused, and this is its second answer. False:
+	// the endpoint's answer has no text.
 	Corrected bool
 }
 

@@ -22,7 +22,7 @@ type voicesOf struct {
 	owns, kept        int // statements of the user
 }
 
-// Of messages with words of another voice, the rules keep the user's statement and nothing else.
+// From messages with words of another voice, the rules keep the user's statement and nothing else.
 func TestRules_KeepNoWordsOfAnotherVoice(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("testdata/voices.yaml")
@@ -181,7 +181,7 @@ func factsOver(t *testing.T, says string) (contents []string) {
 	return contents
 }
 
-// isOwn reports whether a fact states what the user said, with at most a few words more.
+// isOwn reports whether a fact states what the user said, with at most a few more words.
 func isOwn(fact, own string) bool {
 	const more = 30
 	fact, own = strings.TrimRight(fact, ".。!！"), strings.TrimRight(own, ".。!！")

@@ -111,7 +111,7 @@ var plainWord = map[string]string{"movi": "film", "subscript": "subscrib", "memb
 
 var useVerb = set("eat drink watch listen play go music do")
 
-// feelings are expressions for what is said of an object, their first group, in the order in which they are tried.
+// feelings are the expressions of an attitude to an object, which is their first group. They are tried in this order.
 var feelings = []struct {
 	kind     string
 	positive bool

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pair is a line of the pairs that the judge is tested with, which were written before this package.
+// pair is a line of the pairs with which the judge is tested too. They were written before this package.
 type pair struct{ language, half, kind, attribute, older, newer string }
 
 func pairs(t *testing.T) (list []pair) {

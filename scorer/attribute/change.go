@@ -8,11 +8,11 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Change is what a statement says against earlier statements of the user:
+// Change is what a statement changes of earlier statements of the user:
 //
 //	statement -> clauses with the user as subject -> what has ended, or has begun again, attitudes, favourites
 //
-// The zero Change says nothing against any statement.
+// The zero Change changes no statement.
 type Change struct {
 	values     []Claim  // values of attributes that have ended; a claim without a value stands for any value
 	ended      []object // what the user no longer does or has
@@ -20,8 +20,8 @@ type Change struct {
 	resumed    []object // what the user does again
 	held       []Claim  // values of attributes that the user has again
 	attitudes  []attitude
-	favourites []Claim // Kind: what it is a favourite of
-	explicit   bool    // the statement names the user, or what the user had
+	favourites []Claim // Kind: the kind of thing that the value is a favourite of
+	explicit   bool    // the statement names the user, or something that the user had
 }
 
 // ChangeOf reads a statement. It returns the zero Change for questions, conditions, quotations and other people.
@@ -37,7 +37,7 @@ func ChangeOf(statement string) (c Change) {
 	return c
 }
 
-// IsZero reports whether the change says nothing against any statement.
+// IsZero reports whether the change changes no statement.
 func (c Change) IsZero() bool { return !c.isPlain() && len(c.denied) == 0 }
 
 // IsOwn reports whether the change by itself shows that the statement is about the user: the user is its subject, and
@@ -52,7 +52,7 @@ func (c Change) isPlain() bool {
 	return len(c.values)+len(c.ended)+len(c.resumed)+len(c.held)+len(c.attitudes)+len(c.favourites) > 0
 }
 
-// Ends reports whether an earlier statement, which claims the attributes, is outdated by the change, and why.
+// Ends reports whether the change outdates an earlier statement, and why. claims are those of the earlier statement.
 func (c Change) Ends(earlier string, claims []Claim) (why string, ends bool) {
 	switch {
 	case c.IsZero() || strings.ContainsAny(earlier, "?？"):

@@ -45,7 +45,7 @@ func (c *Change) endEnglish(part string) {
 		}
 	}
 	switch {
-	case rarely.MatchString(part): // what is done less often has not ended
+	case rarely.MatchString(part): // something that is done less often has not ended
 	case noLonger.MatchString(part):
 		m := noLonger.FindStringSubmatch(part)
 		end(m[1]+m[2]+m[3], m[3])
@@ -111,12 +111,12 @@ func (c *Change) leave(part string) bool {
 }
 
 const (
-	// someone matches the beginning of a clause up to its subject; the group is the subject. quickly matches what may
-	// stand between it and the verb.
+	// someone matches the beginning of a clause up to its subject; the group is the subject. quickly matches words between
+	// the subject and the verb.
 	someone = `(?i)^` + openings + `(?:it turns out (?:that )?)?((?:i|we|(?:the )?user) )`
 	quickly = `(?:(?:am|are|is|have|has|just|now|currently|recently|finally|already|officially|both|all|completely|` +
 		`sadly|actually|been|got|also|then|even|really|simply|can|could) )*`
-	// when matches what may follow what has ended.
+	// when matches words after something that has ended.
 	when = `(?: (?:in (?:january|february|march|april|may|june|july|august|september|october|november|december|spring|` +
 		`summer|autumn|winter|(?:19|20)\d\d|the (?:spring|summer|autumn|winter|end))|last \w+|this (?:week|month|year|` +
 		`spring|summer|autumn|winter)|yesterday|recently|(?:(?:a|\w+) (?:few )?(?:days?|weeks?|months?|years?)|long) ` +

@@ -42,7 +42,8 @@ var (
 	hanAgain   = lazyregexp.New(`^(?:我们|我|用户)?(?:现在|最近|终于|已经)*(?:又|重新|再次)(?:开始|重新)?(.+?)了?$`)
 )
 
-// hanVerbs are the verbs of one character that may begin what has ended. "不行了" and "不知道了" end nothing.
+// hanVerbs are the verbs of one character with which a phrase for something that has ended may begin. "不行了" and "不知道了"
+// end nothing.
 const hanVerbs = "打学上吃喝抽弹开跑练看玩养做用写唱跳骑教读穿住订办游滑当带画拉吹坐追炒租去信听戴是在"
 
 // The verbs for having what is cancelled or sold, and for consuming what is given up.

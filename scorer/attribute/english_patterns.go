@@ -149,7 +149,7 @@ var (
 	prefers = lazyregexp.New(own + `(?i:preferred language (?:for \w+ )?is (?:now )?)(` + languages + `)\b`)
 )
 
-// years matches an age at the end of a clause, diets a diet.
+// years matches an age at the end of a clause; diets matches a diet.
 const (
 	years = `(\d{1,3}|(?i:` + tens + `(?:[ -]` + units + `)?|` + units + `|` + teens + `))` +
 		`(?i:(?: years? old| yrs old|-year-old)?(?: now| today| yesterday| already| last \w+| this \w+| on \w+)*)$`

@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// object is what the user has ended or does again, such as "play tennis" or 打网球.
+// object is something that the user has ended or does again, such as "play tennis" or 打网球.
 type object struct {
 	words     []string // English: lexemes, without verbs such as "have" if there are others
 	verb, han string   // Chinese: the possible verbs, a character each, and what follows the verb

@@ -14,7 +14,7 @@ import (
 
 //go:generate go run ./train
 
-// Reading is what a sentence is likely to be.
+// Reading says what a sentence probably is.
 type Reading struct {
 	Statement float64       // 0..1: probability of a statement about the speaker
 	Known     bool          // enough of its words have weights to take it for a statement

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	// logged begins lines of logs and of traces of a stack.
+	// logged matches the beginnings of lines of logs and of stack traces.
 	logged = lazyregexp.New(`^\s*(?:` +
 		`\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|\[?\d\d:\d\d:\d\d\b|` +
 		`(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d:\d\d |` +

@@ -50,7 +50,7 @@ var (
 		`repeats?|repeating|posts?|posted|` +
 		`texts?|texted|asks?|asked|answers|answered|repl(?:y|ies|ied))\b[^.!?:"“]{0,30}:) \S|` +
 		`(?:^|[。！？])([^。！？：:]*(?:写|说|讲|留言|回复|发帖|评论)(?:道|过|着|的)?[：:])[^“"「\s]`)
-	// ownReport matches the beginning of such a clause if the user says it.
+	// ownReport matches the beginning of a report if the user is its subject.
 	ownReport = lazyregexp.New(`(?i)^\s*(?:(?:i|we) |我们?(?:[跟对和向给].{1,6})?(?:想|要|就)?(?:写|说|讲|留言|回复|发帖|评论))`)
 )
 
@@ -68,7 +68,7 @@ func reportStart(text string) int {
 	return start
 }
 
-// quote is a place of another voice in a line, in bytes.
+// quote is a part of a line with another voice; its bounds are in bytes.
 type quote struct {
 	start, end int
 	kind       Kind

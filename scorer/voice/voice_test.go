@@ -50,7 +50,7 @@ func TestSpans_DivideByVoice(t *testing.T) {
 	}
 }
 
-// What users write of themselves in the forms of mails, chats, notes and titles is their own.
+// Text that users write about themselves in the forms of mails, chats, notes and titles is their own.
 func TestSpans_LeaveTheUserTheirOwn(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -42,7 +42,7 @@ func read(name string, examples map[string][]statement.Example) error {
 	return nil
 }
 
-// crossValidate trains on nine tenths of the examples and reads the others, ten times.
+// crossValidate trains on nine tenths of the examples and reads the remaining tenth, ten times.
 func crossValidate(examples []statement.Example) string {
 	const folds = 10
 	var statements, kept, inDomain, wrong float64
