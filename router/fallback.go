@@ -50,7 +50,7 @@ type Fallback struct {
 	calls sync.RWMutex // read-locked by each call to the model, so that Close can wait
 }
 
-// counts are numbers of routes by what decided them.
+// counts are the numbers of routes by the model, and of those by rules for each reason.
 type counts struct{ model, rules, late, failed atomic.Uint64 }
 
 // routeBytes is about the size of a cached route.

@@ -2,10 +2,9 @@
 //
 //	query -> 1 to 3 intent domains
 //
-// general_chat alone means small talk, which needs no recall. A chat model
-// routes if there is a key for one. Rules route without a key, and while the
-// model is late or fails. A Fallback decides which of the two, and caches the
-// model's routes.
+// general_chat alone means small talk, which needs no recall. A chat model routes if there is a key for one. Rules
+// route without a key, and while the model is late or fails. A Fallback chooses between the model and the rules, and
+// caches the model's routes.
 package router
 
 import (
