@@ -16,7 +16,7 @@ import (
 const (
 	maxFacts     = 20
 	maxInsights  = 10
-	maxLasting   = 10 // statements of each other kind
+	maxLasting   = 10 // statements of each kind other than facts and insights
 	maxTextRunes = 500
 )
 

@@ -48,7 +48,7 @@ type Settings struct {
 	Importance float64       // of a stated event that becomes a memory, whatever the threshold of the gate for turns
 	Urgent     float64       // importance of a stated event at which its conversation is consolidated at once
 	Full       float64       // fill of the working memory at which a conversation is consolidated
-	Idle       time.Duration // without a turn, after which a conversation ends
+	Idle       time.Duration // time without a turn, after which a conversation ends
 	Messages   int           // messages since the consolidation of the last end, from which an end has a consolidation
 	Similarity float64       // cosine at which a finding is merged into a memory
 	Attempts   int           // failed attempts before a consolidation stays failed

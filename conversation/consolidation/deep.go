@@ -13,7 +13,7 @@ import (
 	"hippocampus/knowledge/facts"
 )
 
-// noModel is why there is no deep reflection without one.
+// noModel is the reason why there is no deep reflection without a model.
 const noModel = "deep reflection needs a chat model: set chat.api_key (DEEPSEEK_API_KEY)"
 
 // reflected counts what a deep reflection did.
@@ -23,7 +23,7 @@ type reflected struct {
 	Merged   int `json:"merged"`   // into existing memories
 }
 
-// reflect has the model find what lasts in the events, for each agent that took part.
+// reflect has the model find lasting statements in the events, for each agent that took part.
 func (s *Service) reflect(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
 	if s.Chat == nil {
 		return s.skip(ctx, one, noModel)
@@ -139,7 +139,7 @@ type deepData struct {
 	Speakers              bool // several users speak
 	MaxFacts, MaxInsights int
 	MaxLasting            int
-	MaxWords, MaxRunes    int // of a text in English and in Chinese, as asked
+	MaxWords, MaxRunes    int // most words (English) and characters (Chinese) of a text, as the model is asked
 }
 
 // The lengths that the model is asked for; see maxTextRunes.

@@ -20,7 +20,7 @@ var (
 	heldDeepTexts string
 )
 
-// Patterns, projects, skills and insights say what was said, and add nothing.
+// Patterns, projects, skills and insights that add something to the conversation are refused.
 func TestParseDeep_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2031, 5, 7, 20, 0, 0, 0, time.UTC)

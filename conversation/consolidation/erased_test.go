@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// erase begins an erasure of Ada, and ends it if it is to.
+// erase begins an erasure of Ada, and also ends it if ends is set.
 func (b *fixture) erase(ends bool) {
 	b.t.Helper()
 	ctx, now := context.Background(), b.clock.Now()

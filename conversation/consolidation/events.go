@@ -71,7 +71,7 @@ func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (mem
 	return memory.ConsolidationDone, err
 }
 
-// begin begins what is to be remembered of a conversation, before its log is read.
+// begin prepares the consolidation of a conversation, before its log is read.
 func (s *Service) begin(ctx context.Context, one memory.Consolidation) (c ingest.Consolidation, err error) {
 	log, err := s.Records.Conversation(ctx, one.AppID, one.UserID, one.ConversationID)
 	return ingest.Consolidation{

@@ -155,7 +155,7 @@ func (b *fixture) rows(id string) (lines []string) {
 	return lines
 }
 
-// row is the consolidation of a type of the conversation c.
+// row returns the consolidation of a type of the conversation c.
 func (b *fixture) row(kind memory.ConsolidationType) memory.Consolidation {
 	b.t.Helper()
 	list, err := b.store.ListConsolidations(context.Background(),

@@ -17,8 +17,8 @@ import (
 // The greatest size of a summary.
 const (
 	maxSummaryRunes = 200 // of a Chinese one
-	maxSummaryWords = 80  // of one in another language
-	otherRunes      = 800 // of one in another language also
+	maxSummaryWords = 80  // of a summary in another language
+	otherRunes      = 800 // also of a summary in another language
 )
 
 // summarised counts what a replay did.
@@ -89,11 +89,11 @@ func (s *Service) askReplay(ctx context.Context, before string, sh share) (strin
 		func(answer *llm.Answer) (string, error) { return parseReplay(answer, before, events) })
 }
 
-// tolerance is how much longer than asked a model's summary may be, since models count roughly.
+// tolerance is the factor by which a model's summary may exceed the length asked for, since models count roughly.
 const tolerance = 1.5
 
-// parseReplay reads a summary of an earlier one and the events after it. KindBadAnswer: see session.ParseSummary,
-// or it is too long.
+// parseReplay reads a summary of an earlier summary and the events after it. KindBadAnswer: see session.ParseSummary;
+// also if the summary is too long.
 func parseReplay(answer *llm.Answer, before string, events []session.Event) (string, error) {
 	summary, err := session.ParseSummary(answer, replayPrompt, before, events, otherRunes*tolerance)
 	if err == nil && !fits(summary, tolerance) {

@@ -8,14 +8,14 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// TryReplay has a model summarise events, after a summary of earlier ones or "", as the end of a
-// conversation does, and stores nothing.
+// TryReplay has a model summarise events, as at the end of a conversation, and stores nothing. before is the summary of
+// earlier events, or "".
 func TryReplay(ctx context.Context, chat llm.Chat, before string, events []session.Logged) (string, error) {
 	return (&Service{Parts: Parts{Chat: chat}}).askReplay(ctx, before, share{events: events})
 }
 
-// TryDeep has a model find what lasts in events, as the end of a conversation does, and stores nothing.
-// It returns facts also as memories, as if an agent alone had seen the events.
+// TryDeep has a model find lasting statements in events, as at the end of a conversation, and stores nothing. It
+// returns facts as memories too, as if a single agent had seen the events.
 func TryDeep(ctx context.Context, chat llm.Chat, guess func(string) memory.Domain, events []session.Logged) (
 	[]memory.Memory, error,
 ) {

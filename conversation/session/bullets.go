@@ -54,7 +54,7 @@ func byImportance(events []Event) []int {
 	return indexes
 }
 
-// bullet is an event as one line of at most so many characters.
+// bullet returns an event as one line of at most so many characters.
 func bullet(e Event, runes int) string {
 	who := memory.SpeakerOf(e.Role, e.Name)
 	if e.Kind != memory.Chat {

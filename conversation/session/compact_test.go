@@ -122,7 +122,7 @@ func TestCompaction_ByAModel(t *testing.T) {
 	}
 }
 
-// Long events are condensed by their tokens, cut for the prompt, as many as fit into it.
+// Long events are condensed by their tokens. They are cut for the prompt, which has as many as fit into it.
 func TestCompaction_OfLongEvents(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -146,7 +146,8 @@ func TestCompaction_OfLongEvents(t *testing.T) {
 	}
 }
 
-// Events from before tokens were counted do not add tokens to the fill, before and after they are condensed.
+// Events that were stored before tokens were counted do not change the fill, neither before nor after they are
+// condensed.
 func TestCompaction_OfEventsWithoutTokenCounts(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -218,7 +219,7 @@ func TestBullets_FitTheRoom(t *testing.T) {
 	}
 }
 
-// dying is a database whose process dies after a summary was stored.
+// dying is a database that fails, as if the process died, after a summary was stored.
 type dying struct {
 	Records
 	err error

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// erasedAfterRead begins an erasure of Ada, and ends it if it is to, after her conversation was read.
+// erasedAfterRead begins an erasure of Ada after her conversation was read, and also ends it if ends is set.
 type erasedAfterRead struct {
 	Records
 	b    *fixture

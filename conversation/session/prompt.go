@@ -43,7 +43,8 @@ func PromptLines(summary string, events []Event, maxRunes int) []any {
 	return lines
 }
 
-// PromptTime returns the time of events for a prompt, from the first to the last one.
+// PromptTime returns the time of events for a prompt: of the first event, and of the last one if it is at least a
+// minute later.
 func PromptTime(events []Event) string {
 	const layout = "2006-01-02 15:04 MST, Monday"
 	first, last := events[0].At, events[0].At
@@ -89,7 +90,7 @@ func Heard(events []Event) *grounding.Talk {
 	return grounding.ReadTalk(linesOf(names, events)...)
 }
 
-// Account returns what was stated in events, and in an earlier summary, by any speaker.
+// Account returns the statements of all speakers in events and in an earlier summary.
 func Account(earlier string, events []Event) grounding.Account {
 	return grounding.ReadAccount(linesOf(earlier, events)...)
 }

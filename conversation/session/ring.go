@@ -51,7 +51,7 @@ func EventsOf(t memory.Turn) []Event {
 // ring holds the latest events of a conversation without gaps. It is immutable.
 type ring struct {
 	firstTurnID string  // Conversation.Began
-	edition     int64   // Conversation.Edition; the events may be those of a later one
+	edition     int64   // Conversation.Edition; the events may be of a later edition
 	last        int64   // number of the last event that was read
 	events      []Event // oldest first; the last one's number is last
 }

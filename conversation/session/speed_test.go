@@ -15,7 +15,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// remembered is a log in memory, so that the benchmark measures the working memory alone.
+// remembered is a log in memory, so that the benchmark measures only the working memory.
 type remembered struct{ c memory.Conversation }
 
 func (r *remembered) Conversation(context.Context, string, string, string) (memory.Conversation, error) {

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/llm"
 )
 
-// A summary says what was said, and adds nothing.
+// A summary that adds something to what was said is refused.
 func TestParseSummary_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
 	claimtest.Check(t, claimtest.Summaries(), refusalIn(t))
@@ -22,7 +22,7 @@ func TestParseSummary_RefusesTheOpposite(t *testing.T) {
 	claimtest.CheckOpposites(t, refusalIn(t))
 }
 
-// refusalIn returns why a summary of lines, "" if it is taken, is refused.
+// refusalIn returns why a summary of lines is refused; "" if it is taken.
 func refusalIn(t *testing.T) func(sources []string, claim string) string {
 	at := time.Date(2031, 5, 7, 20, 0, 0, 0, time.UTC)
 	return func(sources []string, claim string) string {

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// A turn that one process accepts is in the next read of any other.
+// A turn that one process accepts is in the next read by any other process.
 func TestWorking_ReadsWritesOfOtherReplicas(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
