@@ -15,7 +15,7 @@ import (
 //go:embed testdata/insights_held.txt
 var heldInsights string
 
-// Insights say what their facts say together, and add nothing: see also TestParse_RefusesInventions.
+// An insight that adds something to its facts is refused: see also TestParse_RefusesInventions.
 func TestParse_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
 	files := []claimtest.File{{Name: "insights_held.txt", Text: heldInsights}}

@@ -131,7 +131,7 @@ func TestReflectAll_ReflectsForEveryUser(t *testing.T) {
 	}
 }
 
-// erasedAfterFacts begins an erasure of the user, and ends it if it is to, after the facts were read.
+// erasedAfterFacts begins an erasure of the user after the facts were read, and also ends it if ends is set.
 type erasedAfterFacts struct {
 	Records
 	b    *fixture

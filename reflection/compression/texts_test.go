@@ -39,7 +39,7 @@ func TestParse_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 
 var saidAt = time.Date(2031, 5, 7, 20, 0, 0, 0, time.UTC)
 
-// refusalOfSummary returns why a summary of messages, "" if it is taken, is refused.
+// refusalOfSummary returns why a summary of messages is refused; "" if it is taken.
 func refusalOfSummary(t *testing.T) func(sources []string, claim string) string {
 	return func(sources []string, claim string) string {
 		var messages []memory.Memory
@@ -59,7 +59,7 @@ func refusalOfSummary(t *testing.T) func(sources []string, claim string) string 
 	}
 }
 
-// refusalOfContext returns why a condensed context of lines, "" if it is taken, is refused.
+// refusalOfContext returns why a condensed context of lines is refused; "" if it is taken.
 func refusalOfContext(t *testing.T) func(sources []string, claim string) string {
 	return func(sources []string, claim string) string {
 		var lines []Line

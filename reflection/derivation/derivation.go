@@ -183,7 +183,7 @@ func (s *Service) commit(ctx context.Context, d Derivation, settle history.Settl
 	return result, nil
 }
 
-// updateState replaces the owner's maintenance state by what next returns.
+// updateState replaces the owner's maintenance state by the result of next.
 func updateState(ctx context.Context, tx db.UserTx, next func(db.UserState) (db.UserState, error)) error {
 	if next == nil {
 		return nil
