@@ -71,7 +71,7 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	return stored, fresh, err
 }
 
-// continueLog stores what a turn adds to the log of its conversation, if it has one.
+// continueLog stores a turn, and adds its new messages to the log of its conversation, if it has one.
 func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Time) (
 	stored memory.Turn, fresh bool, err error,
 ) {

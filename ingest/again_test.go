@@ -138,7 +138,7 @@ func TestJudgeAgain_Ends(t *testing.T) {
 	}
 }
 
-// No job names a user who was erased while the judge failed.
+// If a user is erased while the judge fails, the user's jobs are deleted.
 func TestJudgeAgain_IsGoneWithAnErasedUser(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

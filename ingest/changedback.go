@@ -24,7 +24,7 @@ func kindOf(before, after memory.Memory) memory.EventKind {
 	return memory.EventUpdated
 }
 
-// condensed is the detail of the event of a memory that is condensed again, as reflection/derivation records it.
+// condensed is the detail of the event by which a memory is condensed again, as reflection/derivation records it.
 type condensed struct {
 	*history.Change
 	Into []string `json:"into"` // ids of the memories that were derived from it

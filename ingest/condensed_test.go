@@ -63,8 +63,8 @@ func (b *fixture) condense(insight string, contents ...string) (id string) {
 	return id
 }
 
-// factStates returns the statuses of the user's facts by content, the active or latest one where several are equal, and
-// "former" for each insight with a superseded source.
+// factStates returns the statuses of the user's facts by content, and "former" for each insight with a superseded
+// source. If several facts have the same content, it returns the status of the active or latest one.
 func (b *fixture) factStates() map[string]string {
 	b.t.Helper()
 	states := map[string]string{}
@@ -99,7 +99,7 @@ const (
 	aboutUtrecht = "Listens to Mozart in Utrecht"
 )
 
-// condensedTalk is a talk whose facts an insight condensed.
+// condensedTalk returns a fixture with a talk whose facts an insight condensed.
 func condensedTalk(t *testing.T) *fixture {
 	t.Helper()
 	b := newTalk(t)

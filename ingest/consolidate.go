@@ -10,7 +10,7 @@ import (
 	"hippocampus/scorer"
 )
 
-// Consolidation holds what is to be remembered of a conversation.
+// Consolidation holds what is stored when a conversation is consolidated.
 type Consolidation struct {
 	Owner memory.Owner
 	// ConversationID and Edition name the log that it is made from. KindUnavailable: the log has a later edition.

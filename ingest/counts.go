@@ -45,14 +45,14 @@ func (c *counts) count(turns int, outcome TurnOutcome, candidates ...memory.Cand
 	}
 }
 
-// TurnCounts are the attempts at turns of this process by outcome.
+// TurnCounts returns the numbers of this process's attempts at turns, by outcome.
 func (s *Service) TurnCounts() map[TurnOutcome]int64 {
 	s.counts.mu.Lock()
 	defer s.counts.mu.Unlock()
 	return maps.Clone(s.counts.turns)
 }
 
-// VerdictCounts are the verdicts of this process on candidates.
+// VerdictCounts returns the numbers of this process's verdicts on candidates.
 func (s *Service) VerdictCounts() map[memory.Verdict]int64 {
 	s.counts.mu.Lock()
 	defer s.counts.mu.Unlock()

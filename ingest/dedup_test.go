@@ -221,7 +221,7 @@ func TestForget_ReplacedMemory(t *testing.T) {
 	}
 }
 
-// A memory that a write is merged into is found by the tags of both.
+// A memory into which a write was merged is found by the tags of both.
 func TestMerge_KeepsTagsOfBoth(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

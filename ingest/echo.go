@@ -93,8 +93,8 @@ func (e echoes) find(fact string) (memory.Memory, bool) {
 	return memory.Memory{}, false
 }
 
-// repeats reports whether a sentence of a message with a number of sentences merely repeats a
-// recalled memory: the assistant states it again, or a client put it before the user's words.
+// repeats reports whether a sentence merely repeats a recalled memory: the assistant states it again, or a client put
+// it before the user's words. sentences is the number of sentences of the message.
 func (e echoes) repeats(role, sentence string, sentences int) bool {
 	if role != memory.RoleUser {
 		_, found := e.find(sentence)

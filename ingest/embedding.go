@@ -13,8 +13,8 @@ import (
 	"hippocampus/internal/tracing"
 )
 
-// complete completes new memories with their embeddings, all with one call of the embedder. Those whose texts it
-// refuses are WordsOnly.
+// complete completes new memories with their embeddings, all with one call of the embedder. Memories whose texts the
+// embedder refuses are WordsOnly.
 func (s *Service) complete(ctx context.Context, memories []memory.Memory) ([]memory.Memory, error) {
 	complete, err := s.embed(ctx, memories)
 	for i, m := range complete {
@@ -23,8 +23,8 @@ func (s *Service) complete(ctx context.Context, memories []memory.Memory) ([]mem
 	return complete, err
 }
 
-// embed returns memories with their embeddings, all from one call of the embedder. Those whose texts it refuses are
-// WordsOnly.
+// embed returns memories with their embeddings, all from one call of the embedder. Memories whose texts the embedder
+// refuses are WordsOnly.
 func (s *Service) embed(ctx context.Context, memories []memory.Memory) (embedded []memory.Memory, err error) {
 	if len(memories) == 0 {
 		return nil, nil
@@ -49,7 +49,7 @@ func (s *Service) embed(ctx context.Context, memories []memory.Memory) (embedded
 	return embedded, nil
 }
 
-// isLost reports whether nothing would find a complete memory: the embedder refuses its text, which has no words.
+// isLost reports whether no search would find a complete memory: the embedder refuses its text, which has no words.
 func isLost(m memory.Memory) bool {
 	return m.WordsOnly() && len(text.Lexemes(m.EmbeddedText())) == 0
 }

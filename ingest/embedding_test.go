@@ -42,7 +42,7 @@ func (b *fixture) keptContents() (contents []string) {
 	return contents
 }
 
-// wordsOnly returns the contents of those of the memories that have no embedding.
+// wordsOnly returns the contents of the memories that have no embedding.
 func wordsOnly(memories []memory.Memory) (contents []string) {
 	for _, m := range memories {
 		if m.WordsOnly() {
@@ -160,7 +160,7 @@ func TestWriteBatch_KeepsItemsThatTheEmbedderRefuses(t *testing.T) {
 	}
 }
 
-// A text that is too long for the embedder is kept whole, and found by what it says at its end.
+// A text that is too long for the embedder is kept whole, and is found by the words at its end.
 func TestProcess_EmbedsLongMessagesInParts(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)

@@ -166,7 +166,7 @@ func (w written) InUser(
 	return w.spy.InUser(ctx, owner, f)
 }
 
-// spy records when turns are deferred to, and fails in InUser if enter or leave returns an error.
+// spy records the times to which turns are deferred, and fails in InUser if enter or leave returns an error.
 type spy struct {
 	Records
 	mu    sync.Mutex

@@ -81,7 +81,7 @@ func (s *Service) ForgetAll(ctx context.Context, appID string, ids []string, how
 // plans is how often forgetting is planned while the messages that are to be shortened keep changing.
 const plans = 3
 
-// errOutdated rolls back a transaction whose plan was made for another content.
+// errOutdated rolls back a transaction whose plan was made before a content changed.
 var errOutdated = memory.Errorf(memory.KindConflict, "what was read has changed at the same time: try again")
 
 func forget(m *memory.Memory) error {
@@ -94,9 +94,9 @@ func forget(m *memory.Memory) error {
 type together struct {
 	Change    *history.Change `json:"change"`
 	Statement string          `json:"statement"`       // id of the memory that was to be forgotten
-	Also      []string        `json:"also,omitempty"`  // of the event of that memory: ids of the others
-	Turns     []string        `json:"turns,omitempty"` // of the event of that memory: ids of turns with withheld parts
-	Facts     []formerFact    `json:"facts,omitempty"` // of the event of that memory: facts that left their timelines
+	Also      []string        `json:"also,omitempty"`  // of the forgotten memory's event: ids of the other memories
+	Turns     []string        `json:"turns,omitempty"` // of the forgotten memory's event: ids of turns with withheld parts
+	Facts     []formerFact    `json:"facts,omitempty"` // of the forgotten memory's event: facts that left their timelines
 	Turn      string          `json:"turn,omitempty"`  // id of the turn that was withdrawn; then no restore undoes it
 }
 

@@ -75,7 +75,7 @@ func (r *restoring) restoreFacts(ctx context.Context, tx db.UserTx) (map[string]
 	return effects, nil
 }
 
-// restoreFact puts a fact back onto its timeline, unless another one is valid in its time.
+// restoreFact puts a fact back onto its timeline, unless another fact is valid in the same time.
 func restoreFact(ctx context.Context, tx db.UserTx, former formerFact) (f memory.Fact, restored bool, err error) {
 	f, ok, err := tx.RecordedFact(ctx, former.ID)
 	if err != nil || !ok || f.State != memory.FactReplaced {

@@ -27,7 +27,7 @@ const (
 	readOpen   = 10   // open conversations, the latest ones
 )
 
-// saying is where a turn states what is forgotten.
+// saying is a place in a turn that states something forgotten.
 type saying struct {
 	root    string // id of the memory of the batch
 	turnID  string
@@ -45,7 +45,7 @@ func (s saying) isOf(m memory.Memory) bool {
 	return s.turnID == m.SourceTurnID && s.speaker == m.Speaker
 }
 
-// saying returns where the turn of a message states what was taken from the message.
+// saying returns where the turn of a message states the text that was taken from the message.
 func (c *planned) saying(before memory.Memory) saying {
 	texts := c.Taken
 	if c.Left == "" {

@@ -43,7 +43,7 @@ type planned struct {
 	embedding []float32
 }
 
-// plan finds what states the same as the memories of the batch, and embeds what is left of messages.
+// plan finds the memories that state the same as the batch, and embeds what is left of messages.
 func (p *forgetting) plan(ctx context.Context) error {
 	p.planned, p.sayings = nil, nil
 	p.revived = nil
@@ -53,7 +53,7 @@ func (p *forgetting) plan(ctx context.Context) error {
 	return p.prepare(ctx)
 }
 
-// find finds what states the same as the memories of the batch.
+// find finds the memories that state the same as the batch.
 func (p *forgetting) find(ctx context.Context) (err error) {
 	roots := slices.DeleteFunc(slices.Clone(p.batch), isGone)
 	if len(roots) == 0 {
@@ -97,8 +97,8 @@ func (p *forgetting) find(ctx context.Context) (err error) {
 	return p.unask(ctx, roots, docs)
 }
 
-// withInactive adds the facts that were taken from the messages to be forgotten and are not active: an insight may have
-// been made of them, and they could be restored.
+// withInactive adds inactive facts that were taken from the messages to be forgotten: an insight may have been made of
+// them, and they could be restored.
 func (p *forgetting) withInactive(
 	ctx context.Context, docs []db.Document, roots []memory.Memory,
 ) ([]db.Document, error) {
@@ -181,7 +181,7 @@ func (p *forgetting) note(root memory.Memory, docs []db.Document) statement.Stat
 	return stated
 }
 
-// noteFound plans what becomes of what states the same as a root.
+// noteFound plans the changes of the memories that were found with a root.
 func (p *forgetting) noteFound(root memory.Memory, found []statement.Found, docs []db.Document) {
 	for _, f := range found {
 		c := p.plannedFor(f.ID)
@@ -275,7 +275,7 @@ func (p *forgetting) prepare(ctx context.Context) (err error) {
 	return p.embed(ctx)
 }
 
-// embed embeds what is left of messages, and what comes back with an embedding of another model.
+// embed embeds what is left of messages, and memories that come back with an embedding of another model.
 func (p *forgetting) embed(ctx context.Context) error {
 	var texts []string
 	for _, c := range p.planned {

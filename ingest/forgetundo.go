@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// release plans that sources which a withdrawn summary condensed are active again, except for those that state the same
-// as the root.
+// release plans that the memories that a withdrawn summary condensed are active again, except for those that state the
+// same as the root.
 func (p *forgetting) release(root memory.Memory, condensed []memory.Memory) {
 	isNot := func(m memory.Memory) bool { return m.Status != memory.Consolidated }
 	condensed = slices.DeleteFunc(condensed, isNot)

@@ -28,8 +28,9 @@ func refuseUnsaid(q question, candidates []memory.Candidate) {
 	}
 }
 
-// TalkOf returns what a model may draw facts of a turn from: the names of the user, of the speakers and of the agent,
-// then what was said. Messages of other roles than the assistant's, such as the result of a tool, are sources too.
+// TalkOf returns the lines from which a model may draw facts of a turn: the names of the user, of the speakers and of
+// the agent, then the messages. Messages of roles other than the assistant's, such as the result of a tool, are sources
+// too.
 func TalkOf(turn memory.Turn, before []memory.Message) *grounding.Talk {
 	lines := []grounding.Line{{Source: grounding.Source{Text: turn.UserID + "\n" + turn.AgentID}}}
 	for _, messages := range [][]memory.Message{before, turn.Messages} {

@@ -51,7 +51,7 @@ func TestGate_RefusesWhatTheUserHasNotSaid(t *testing.T) {
 	}
 }
 
-// The messages before the turn are sources too, and the names of the user and of the speakers.
+// The messages before the turn, and the names of the user and of the speakers, are sources too.
 func TestGate_FindsWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

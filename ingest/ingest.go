@@ -1,7 +1,7 @@
 // Package ingest turns what backends report into memories:
 //
 //	turn -> durable -> worker -> scorer -> gate and echo check -> drafts of messages and facts -> write
-//	direct write, refused candidate, what a conversation leaves, a past turn -> drafts -> write
+//	direct write, refused candidate, consolidation of a conversation, past turn -> drafts -> write
 //	edit, forget, restore -> one transaction -> push
 //
 // Package ingest/write compares drafts with the user's memories and stores them. Package vectorstore/projection decides

@@ -82,10 +82,10 @@ func (s *Service) writeToStored(
 // errKept is the conflict that the messages of a turn were stored by their words after the embedder was asked.
 var errKept = memory.Errorf(memory.KindConflict, "the messages of the turn are stored")
 
-// errReadAgain rolls back a transaction of a turn that a user has forgotten a part of since it was read.
+// errReadAgain rolls back a transaction of a turn if the user has forgotten a part of the turn since it was read.
 var errReadAgain = errors.New("a part of the turn was forgotten since it was read")
 
-// isAsRead returns errFinished if a turn is no longer accepted, and errReadAgain if what readers get of it has changed.
+// isAsRead returns errFinished if a turn is no longer accepted, and errReadAgain if more of it is withheld than before.
 func isAsRead(ctx context.Context, tx db.UserTx, read memory.Turn) error {
 	turn, ok, err := tx.RecordedTurn(ctx, read.ID)
 	switch {

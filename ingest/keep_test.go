@@ -63,7 +63,7 @@ func TestProcess_KeepsMessagesWhateverTheModelAnswers(t *testing.T) {
 	}
 }
 
-// What a user forgets while the model is asked about it does not become a fact. The model is asked again.
+// A statement that a user forgets while the model is asked about it does not become a fact. The model is asked again.
 func TestProcess_ForgetsWhatTheModelIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
@@ -113,7 +113,8 @@ func TestProcess_KeepsNoMessageOfAWithdrawnTurn(t *testing.T) {
 	}
 }
 
-// A turn whose messages were stored before a model was asked is processed without one, after a start without its key.
+// A turn whose messages were stored before a model was asked is processed without a model if the server starts again
+// without its key.
 func TestProcess_FindsMessagesStoredBeforeTheModelWasTakenAway(t *testing.T) {
 	t.Parallel()
 	b := newFallbackFixture(t, llmtest.Text("no JSON at all"))

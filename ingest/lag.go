@@ -11,8 +11,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Lag is how long the turn that has waited longest for a worker has been due, as Work measured
-// it last; 0: no turn is due. A turn that waits for a model or a store is not due.
+// Lag returns how long the turn that has waited longest for a worker has been due, as Work measured it last; 0: no turn
+// is due. A turn that waits for a model or a store is not due.
 func (s *Service) Lag() time.Duration { return time.Duration(s.lag.Load()) }
 
 // measureLag measures Lag. If the database does not answer, the last measurement stays.

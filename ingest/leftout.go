@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// omit adds what is left out of the message at a place of a turn, if there is anything.
+// omit adds an omission for the message at a place of a turn, if anything of the message is left out.
 func omit(
 	list []memory.Omission, place int, reason memory.OmissionReason, characters int,
 ) []memory.Omission {

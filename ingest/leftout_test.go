@@ -94,8 +94,8 @@ func TestProcess_KeepsALongAnswerInParts(t *testing.T) {
 	}
 }
 
-// pieces are what the property joins to messages: sentences, small talk, a recalled memory and its context, list items,
-// what the embedder refuses, other scripts.
+// pieces are the texts that the property joins to messages: sentences, small talk, a recalled memory and its context,
+// list items, texts that the embedder refuses, other scripts.
 var pieces = []string{
 	"thanks", "I keep bees.", "Boa sorte! ", "The unspeakable happened. ", "How many hives are there? ", "我在学葡萄牙语。",
 	"Ada lives in Porto. ", "\n- Label boxes\n", "  \n\n", "- Lives in Porto.\n", "🐝 ", "[secret] ",

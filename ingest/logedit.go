@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// show ends the withholding of what was withheld when the memories were forgotten.
+// show ends the withholding that began when the memories were forgotten.
 func (r *restoring) show(ctx context.Context, tx db.UserTx) (*logEdit, error) {
 	var l logEdit
 	for _, u := range r.undone {

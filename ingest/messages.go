@@ -116,7 +116,7 @@ func (s *Service) sift(m memory.Message, answers bool, e echoes, remarks bool) (
 	return kept, left
 }
 
-// omits returns why nothing of a message is remembered, whatever its sentences are; "" if something may be.
+// omits returns why no part of a message may be remembered; "" if a part may be.
 func (s *Service) omits(m memory.Message, answers bool) memory.OmissionReason {
 	switch {
 	case !m.IsChat():

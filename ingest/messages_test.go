@@ -179,7 +179,7 @@ func TestWrite_EmbedsAMessageWithoutItsDay(t *testing.T) {
 	}
 }
 
-// A fact that a model states in another language was taken from the user's only message.
+// A fact that a model states in another language counts as taken from the user's only message.
 func TestProcess_LinksAFactInOtherWords(t *testing.T) {
 	t.Parallel()
 	b := newMessageFixture(t)
@@ -200,7 +200,7 @@ func TestProcess_LinksAFactInOtherWords(t *testing.T) {
 	}
 }
 
-// A fact has the name in the user's message that it was taken from, whichever way it becomes a memory.
+// A fact has the name in the user's message that it was taken from, however it becomes a memory.
 func TestStatedBy_IsTheNameInTheUsersMessage(t *testing.T) {
 	t.Parallel()
 	turn := memory.Turn{Owner: memory.Owner{AppID: "app", UserID: "nora"}, Messages: []memory.Message{

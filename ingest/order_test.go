@@ -55,7 +55,7 @@ func (b *fixture) twin() *fixture {
 	return &twin
 }
 
-// meet returns a function whose first n calls wait for each other.
+// meet returns a function whose first n calls wait until all n were made.
 func meet(n int) func() error {
 	var mu sync.Mutex
 	calls, met := 0, make(chan struct{})
@@ -105,7 +105,7 @@ func TestWrite_ComparesTurnsOfOneUserInOrder(t *testing.T) {
 	}
 }
 
-// Two processes compare turns of one user before either has written: the second one compares its turn again.
+// If two processes compare turns of one user before either has written, the second writer compares its turn again.
 func TestWrite_ComparesAgainWhatAnotherProcessWrote(t *testing.T) {
 	t.Parallel()
 	for _, hasModel := range []bool{true, false} {

@@ -18,7 +18,7 @@ const (
 
 // TakenIn is the result of TakeInPast.
 type TakenIn struct {
-	Turns     int `json:"turns"`     // whose messages are memories now
+	Turns     int `json:"turns"`     // turns whose messages have become memories
 	Messages  int `json:"messages"`  // that became memories
 	Remaining int `json:"remaining"` // turns whose messages are still to be taken in
 }

@@ -34,7 +34,7 @@ type Promoted struct {
 	Verdict     memory.Verdict
 	Reason      string
 	MemoryID    string
-	Err         error // KindNotFound: the app has no such candidate; KindConflict: it is no fact, or was forgotten
+	Err         error // KindNotFound: the app has no such candidate; KindConflict: it is not a fact, or was forgotten
 }
 
 // Promote makes memories of candidates. It asks the embedder and no chat model. A candidate

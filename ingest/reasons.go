@@ -1,7 +1,7 @@
 package ingest
 
-// The beginnings of the reasons of candidates that become no memory of their own. docs/flows/write.md lists what
-// becomes no memory, with these and the reasons of memory.OmissionReasons.
+// The reasons of candidates that become no memory of their own begin with these texts. docs/flows/write.md lists them,
+// with the reasons of memory.OmissionReasons.
 const (
 	becauseVoice      = "said by another voice"
 	becauseSecret     = "a secret was cut out of it"

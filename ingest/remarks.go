@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	minRemarkWords  = 3.0 // content words from which a sentence of the assistant says something
+	minRemarkWords  = 3.0 // fewest content words of a sentence of the assistant that is more than a remark
 	likelyStatement = 0.5 // probability from which a sentence of the user counts as a statement
 )
 

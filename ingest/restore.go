@@ -47,7 +47,7 @@ type restoring struct {
 	batch      []memory.Memory
 	undone     []undoing
 	reversals  []reversal
-	embeddings map[string][]float32 // by id, of those that must be embedded again
+	embeddings map[string][]float32 // by id, of the memories that must be embedded again
 	cuts       map[string]cut       // by id of the message
 	facts      []memory.Memory      // that are to be active again after they were forgotten
 }

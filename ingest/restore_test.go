@@ -25,7 +25,7 @@ func (r renamed) Embed(ctx context.Context, use llm.Use, texts []string) ([][]fl
 	return r.Embedder.Embed(ctx, use, texts)
 }
 
-// What was embedded by another model is embedded again, unless it is active.
+// A memory with an embedding of another model is embedded again, unless it is active.
 func TestRestoreAll_EmbedsAgain(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -24,7 +24,7 @@ func (b *fixture) reword(beginning, content string) memory.Memory {
 	return m
 }
 
-// sourcesOf returns the contents of what a memory was derived from.
+// sourcesOf returns the contents of the sources of a memory.
 func (b *fixture) sourcesOf(id string) (contents []string) {
 	b.t.Helper()
 	sources, err := b.store.Sources(b.t.Context(), ada, []string{id})

@@ -27,7 +27,7 @@ type said struct {
 type event struct {
 	hash   digest
 	id     digest // of the id that the client gave it; zero: none
-	words  digest // who said what, if it has an id
+	words  digest // hash of speaker and words, if it has an id
 	spoken bool   // an utterance of the user or of the assistant
 }
 
@@ -43,7 +43,7 @@ const (
 	minSaid      = 20 // events that are read of a longer log
 	maxSaid      = 2 * memory.MaxMessages
 	saidBytes    = 4 << 20   // of the cached ends of logs
-	sameOccasion = time.Hour // within which a single equal message is a repeated report
+	sameOccasion = time.Hour // time within which a single equal message is a repeated report
 )
 
 func eventOf(m memory.Message) event {

@@ -52,7 +52,7 @@ func TestNews_AreWhatTheLogDoesNotEndWith(t *testing.T) {
 
 func equalMessages(a, b memory.Message) bool { return a.Role == b.Role && a.Content == b.Content }
 
-// One equal message after more than an hour was said again; a list of several was reported again.
+// A single equal message after more than an hour was said again. A list of several equal messages was reported again.
 func TestNews_DependOnTheOccasion(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func TestAccept_KeepsWhatIsSaidAgainAfterAnotherProcessStored(t *testing.T) {
 	}
 }
 
-// A report may be longer than what was read of the log for a shorter one.
+// A report may be longer than the part of the log that was read for a shorter report.
 func TestAccept_ReadsAsMuchOfTheLogAsAReportNeeds(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

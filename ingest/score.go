@@ -9,13 +9,13 @@ import (
 	"hippocampus/scorer"
 )
 
-// question is what the scorer is given of a turn.
+// question is the input of the scorer for a turn.
 type question struct {
 	memory.Turn                  // without messages if it cannot state a fact
 	before      []memory.Message // the last ones of the conversation before it
 }
 
-// question returns what the scorer is to be given of a turn after some messages.
+// question returns the input of the scorer for a turn after some messages.
 func (s *Service) question(turn memory.Turn, before []memory.Message) question {
 	q := question{Turn: turn, before: before[max(0, len(before)-s.set.Before):]}
 	if q.Messages = scorable(turn); !s.mayStateFacts(q.Messages, before) {

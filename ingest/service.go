@@ -48,10 +48,10 @@ type Settings struct {
 	MinImportance float64       // from which a direct write is accepted
 	Messages      bool          // keep the chat messages of turns also
 	CutSecrets    bool          // out of turns that were stored before secrets were cut out of requests
-	AnswerRunes   int           // characters of an assistant's message that are kept, besides list items
+	AnswerRunes   int           // characters of an assistant's message that are kept, apart from list items
 	EchoWindow    time.Duration // how long a recalled memory can be echoed
 	Before        int           // chat messages before a turn that the scorer is given
-	KeepAfter     time.Duration // of a call of the embedder, after which the messages of a turn are found by words; 0: 5 s
+	KeepAfter     time.Duration // time of a call of the embedder after which the messages are kept by their words; 0: 5 s
 	Attempts      int           // failures other than unavailable parts after which a turn has failed
 	RetryDelay    time.Duration // after the first failed attempt; doubles
 	RetryLimit    time.Duration

@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The model learns what was wrong with its answer. If it answers badly again, the turn fails at once, since the
-// model would give the same answer later.
+// The model is given the reason why its answer was refused. If it answers badly again, the turn fails at once, since
+// the model would give the same answer later.
 func TestProcess_FailsAfterACorrectedBadAnswer(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -38,7 +38,7 @@ func TestProcess_FailsAfterACorrectedBadAnswer(t *testing.T) {
 	}
 }
 
-// An endpoint that does not speak its API may recover.
+// An endpoint that does not answer in the form of the API may recover.
 func TestProcess_RepeatsAnswersThatAreNoneOfTheModel(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Withdrawn is a turn that was taken back, and what that did.
+// Withdrawn is a turn that was taken back, with the effects.
 type Withdrawn struct {
 	Turn    memory.Turn
 	Effects []Effect // on memories, those of the turn included

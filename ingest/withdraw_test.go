@@ -59,7 +59,7 @@ func (b *fixture) take(s saidTurn) error {
 	return err
 }
 
-// answering returns what answers: the contents of the active memories, and those of messages that are former.
+// answering returns the contents of the active memories, and the contents of the messages that are former.
 func (b *fixture) answering(t *rapid.T) (contents []string) {
 	docs, err := b.store.Documents(b.t.Context(), ada)
 	if err != nil {
@@ -75,8 +75,8 @@ func (b *fixture) answering(t *rapid.T) (contents []string) {
 	return slices.Compact(contents)
 }
 
-// After any turns and withdrawals, in any order of time and of withdrawal, what answers is what would answer if the
-// withdrawn turns had never been reported.
+// After any turns and withdrawals, in any order of time and of withdrawal, the answering memories are those that would
+// answer if the withdrawn turns had never been reported.
 func TestWithdraw_LeavesWhatWouldBeWithoutTheTurns(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -132,8 +132,8 @@ func (s *saidTurn) withdraw(t *rapid.T, b *fixture) {
 	}
 }
 
-// A wording that a turn gave to a memory of another turn or of a client goes with the turn, in whichever order turns
-// are withdrawn. A memory that only withdrawn turns state is forgotten.
+// If a turn gave its wording to a memory of another turn or of a client, withdrawing the turn removes the wording, in
+// whichever order turns are withdrawn. A memory that only withdrawn turns state is forgotten.
 func TestWithdraw_ReversesMerges(t *testing.T) {
 	t.Parallel()
 	const first, second, third = "I like Mozart.", "I like Brahms.", "I like Vermeer."

@@ -13,7 +13,7 @@ import (
 	"hippocampus/scorer/attribute"
 )
 
-// plan finds the memories of the turn and what goes with them, and what they have changed.
+// plan finds the memories of the turn, the memories that are forgotten with them, and the changes that they made.
 func (w *withdrawal) plan(ctx context.Context) error {
 	touched, err := w.touched(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (w *withdrawal) plan(ctx context.Context) error {
 	return w.planMemories(ctx, touched)
 }
 
-// planMemories finds which of the memories go, what goes with them, and what they have changed.
+// planMemories finds which of the memories are forgotten, what is forgotten with them, and what they have changed.
 func (w *withdrawal) planMemories(ctx context.Context, touched []memory.Memory) error {
 	sources, err := w.Records.Sources(ctx, w.owner, memory.IDs(touched))
 	if err != nil {
@@ -104,7 +104,7 @@ func (w *withdrawal) touched(ctx context.Context) (touched []memory.Memory, err 
 	return w.heldBy(ctx, touched, candidates)
 }
 
-// heldBy adds to memories those that candidates became or were merged into.
+// heldBy adds the memories that the candidates became or were merged into.
 func (w *withdrawal) heldBy(ctx context.Context, touched []memory.Memory, candidates []memory.Candidate) (
 	[]memory.Memory, error,
 ) {
@@ -158,7 +158,7 @@ func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []me
 	return slices.ContainsFunc(events, isOthers), nil
 }
 
-// isOfOther reports whether a message is of another turn that was not withdrawn. It may be forgotten, and be restored.
+// isOfOther reports whether a message is of another turn that was not withdrawn. A forgotten message could be restored.
 func (w *withdrawal) isOfOther(ctx context.Context, message memory.Memory) (bool, error) {
 	if message.SourceTurnID == w.turn.ID || message.Status != memory.Forgotten {
 		return message.SourceTurnID != w.turn.ID, nil
@@ -200,7 +200,7 @@ func (w *withdrawal) planReversal(ctx context.Context, m memory.Memory, events [
 	return nil
 }
 
-// isChange reports whether an event is a change by the turn of a memory that was known before.
+// isChange reports whether an event is a change by the turn of a memory that existed before the turn.
 func (w *withdrawal) isChange(e memory.Event) bool {
 	return e.Cause == causeOf(*w.turn) && e.Kind != memory.EventCreated
 }

@@ -130,7 +130,7 @@ func (s *Service) worker(ctx, processing context.Context) {
 	}
 }
 
-// taken is a turn that was accepted or claimed.
+// taken is a turn that was accepted or claimed, on its way to a worker.
 type taken struct {
 	memory.Turn
 	cause trace.SpanContext // of the request that brought it to this process, else not valid

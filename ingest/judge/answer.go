@@ -63,8 +63,8 @@ func parse(answer *llm.Answer, draft memory.Memory, near []memory.Memory) ([]Ver
 	return verdicts, nil
 }
 
-// settle keeps the memories that the answer does not decide on, and those of a second merge or
-// a second merged text, since the new fact can have one wording only.
+// settle gives KeepBoth to the memories on which the answer does not decide, and to those with a second merge or a
+// second merged text, since the new fact can have one wording only.
 func settle(answer *llm.Answer, verdicts []Verdict) {
 	merged, worded := false, false
 	for i := range verdicts {
@@ -87,8 +87,8 @@ func settle(answer *llm.Answer, verdicts []Verdict) {
 	}
 }
 
-// read turns a decision into a verdict on near[place]. place is -1 if it names no memory. An
-// error completes "the decision ...".
+// read turns a decision into a verdict on near[place]. place is -1 if the decision names no memory. The text of an
+// error follows the words "the decision".
 func read(item llm.Item[decision], draft memory.Memory, near []memory.Memory) (place int, v Verdict, err error) {
 	d := item.Value
 	if item.Err != nil {
@@ -121,7 +121,7 @@ func read(item llm.Item[decision], draft memory.Memory, near []memory.Memory) (p
 
 const maxWhyRunes = 200
 
-// checkMerged returns what is wrong with a merged text; an empty one is the wording of the draft.
+// checkMerged returns what is wrong with a merged text. An empty text is valid: the draft's wording is used.
 func checkMerged(merged string, draft, m memory.Memory) error {
 	if merged == "" {
 		return nil

@@ -31,7 +31,7 @@ func TestLLM_SalvagesAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string
 		first  Verdict // on memory 1; memory 2 is kept
-		why    string  // a part of the reason of a kept memory 1
+		why    string  // a part of the reason why memory 1 is kept
 	}{
 		"good":           {decides(`"memory":1,"decision":"replace"`), replace, ""},
 		"with a reason":  {decides(`"memory":1,"decision":"keep_both","why":" two cats "`), keep, "two cats"},

@@ -30,7 +30,7 @@ func saidOn(content string, day int) memory.Memory {
 	return memory.Memory{Content: content, CreatedAt: time.Date(2031, 5, day, 8, 0, 0, 0, time.UTC)}
 }
 
-// A change of the prompt's wording is seen in testdata.
+// A change of the prompt's wording shows in testdata.
 func TestLLM_PromptIsThatOfTheGoldenFile(t *testing.T) {
 	t.Parallel()
 	for language, facts := range map[string][]string{

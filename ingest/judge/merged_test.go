@@ -16,7 +16,7 @@ var (
 	heldMergedTexts string
 )
 
-// A merged text says what the two memories say, and adds nothing.
+// A merged text that adds something to the two memories is refused.
 func TestCheckMerged_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2031, 5, 7, 20, 0, 0, 0, time.UTC)

@@ -33,7 +33,7 @@ type Found struct {
 	Taken []string // texts of the message that are not in Left
 }
 
-// closure is what states the same as a memory.
+// closure holds the memories that state the same as a memory.
 type closure struct {
 	docs  []db.Document
 	found []Found
@@ -42,9 +42,9 @@ type closure struct {
 	statements []words         // in all wordings
 	names      words           // of the statements
 	turns      map[turn]bool   // of the messages that state it
-	talks      map[string]bool // ids of the conversations in which it was made
+	talks      map[string]bool // ids of the conversations in which the statement was made
 	agentID    string          // of the memory
-	turnID     string          // of the turn that it was taken from, if that left no message
+	turnID     string          // of the turn that the memory was taken from, if the turn left no message
 	message    string          // id of the memory, if it is a message
 }
 
@@ -64,8 +64,8 @@ func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, 
 	return c.found, Statement{c}
 }
 
-// closureOf returns the closure of a memory among its owner's active memories. It leaves out what isKnown chooses, and
-// what another person said.
+// closureOf returns the closure of a memory among its owner's active memories. It leaves out the memories for which
+// isKnown is true, and those of other persons.
 func closureOf(m memory.Memory, docs []db.Document, isKnown func(id string) bool) *closure {
 	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}, agentID: m.AgentID}
 	c.talks = map[string]bool{m.ConversationID: true}

@@ -44,8 +44,9 @@ func Read(turns []memory.Turn) Log {
 	return log
 }
 
-// In returns the sentences of a log that state the statement. What a memory keeps of a message is found by Of: a
-// sentence of the user that says more is not found here, unless the fact was taken from a turn that left no message.
+// In returns the sentences of a log that state the statement. It leaves out the parts of messages that a memory keeps,
+// which Of finds: it does not find a sentence of the user that says more, unless the fact was taken from a turn that
+// left no message.
 func (s Statement) In(log Log) []Span {
 	var spans []Span
 	for _, l := range log {

@@ -1,11 +1,11 @@
-// Package statement finds what states the same as a memory:
+// Package statement finds the memories that state the same as a memory:
 //
 //	fact    -> messages that it was taken from -> their sentences that state it
 //	message -> facts that were taken from it alone
 //	either  -> the assistant's echoes, the same words said elsewhere, what was derived from any of these
 //
-// It decides by provenance first: what a memory was derived from is known. Words decide which part of a message a fact
-// was taken from, and what echoes it.
+// It decides by provenance first: the sources of a memory are known. Words decide from which part of a message a fact
+// was taken, and which sentences echo it.
 package statement
 
 import (
@@ -22,7 +22,7 @@ import (
 // Shares of lexemes.
 const (
 	restated = 0.75 // of a statement, in a sentence that restates it
-	alludes  = 0.5  // of a statement, or of a sentence, in an answer to the statement or in the message itself
+	alludes  = 0.5  // share of a statement, or of a sentence, in an answer to the statement or in the message itself
 )
 
 // minWords is the fewest lexemes of a statement that is recognised elsewhere by its words.
@@ -48,7 +48,7 @@ func wordsOf(content string) words {
 	return w
 }
 
-// namesIn returns the lexemes of names and numbers in a text, as far as case shows them.
+// namesIn returns the lexemes of names and numbers in a text, as far as capitals show them.
 func namesIn(content string) words {
 	names := words{}
 	for i, word := range strings.Fields(withoutUser(content)) {

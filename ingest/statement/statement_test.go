@@ -54,7 +54,7 @@ type log struct {
 	rows map[string]memory.Memory
 }
 
-// say adds a message of the turn of a number.
+// say adds a message of the turn with a number.
 func (l *log) say(id, speaker string, turn int, content string) {
 	at := noon.Add(time.Duration(turn) * time.Minute)
 	l.add(memory.Memory{
@@ -152,8 +152,8 @@ func TestOf_KeepsWhatIsStatedElsewhere(t *testing.T) {
 	}
 }
 
-// What was said twice in the same words is forgotten with either message, and so is the fact of the second one. A
-// sentence that states another fact of the message stays, however like the forgotten one it is.
+// A statement that was made twice in the same words is forgotten with either message, and so is the fact of the second
+// message. A sentence that states another fact of the message stays, however similar it is to the forgotten one.
 func TestOf_FindsFactsThatNoMessageStatesAnyMore(t *testing.T) {
 	t.Parallel()
 	var l log

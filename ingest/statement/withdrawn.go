@@ -8,9 +8,10 @@ import (
 	"hippocampus/internal/text"
 )
 
-// OfWithdrawn returns what goes with a memory of a turn that its client takes back: what was derived from it, the
-// assistant's echoes in other turns, and what a consolidation made of the conversation. What the user states elsewhere
-// too stays, with its echoes. isOfTurn chooses the memories of the turn; docs and the Statement are those of Of.
+// OfWithdrawn returns what is forgotten with a memory of a turn that its client takes back: memories derived from it,
+// the assistant's echoes in other turns, and memories that a consolidation made of the conversation. A statement that
+// the user also makes elsewhere stays, with its echoes. isOfTurn chooses the memories of the turn; docs and the
+// Statement are those of Of.
 func OfWithdrawn(m memory.Memory, isOfTurn func(id string) bool, docs []db.Document) ([]Found, Statement) {
 	c := closureOf(m, docs, isOfTurn)
 	switch {
@@ -42,7 +43,7 @@ func (c *closure) stateAlone(content string) {
 	c.state(content)
 }
 
-// repeatedByOthers finds what repeats the statement and is not the user's.
+// repeatedByOthers finds repetitions of the statement that are not the user's own.
 func (c *closure) repeatedByOthers() {
 	c.restated()
 	c.found = slices.DeleteFunc(c.found, func(f Found) bool {

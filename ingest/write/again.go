@@ -115,7 +115,7 @@ func (w *Writer) judgeAgain(ctx context.Context, owner memory.Owner, ids []strin
 	return left, nil
 }
 
-// revise applies verdicts to a stored memory, unless it or what they are on has changed since they were compared.
+// revise applies verdicts to a stored memory, unless the memory or those near it have changed since the comparison.
 func (t *transaction) revise(ctx context.Context, d Draft, f finding) (isRevised bool, err error) {
 	ids := []string{d.ID}
 	for _, v := range f.verdicts {
@@ -148,7 +148,7 @@ func (t *transaction) revise(ctx context.Context, d Draft, f finding) (isRevised
 	return true, t.applyTo(ctx, own, c)
 }
 
-// applyTo makes a stored memory what its draft would have become.
+// applyTo changes a stored memory into what its draft would have become.
 func (t *transaction) applyTo(ctx context.Context, own *memory.Memory, c change) error {
 	if c.into != nil {
 		if err := t.merge(ctx, c); err != nil {

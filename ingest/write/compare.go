@@ -13,16 +13,16 @@ import (
 	"hippocampus/internal/tracing"
 )
 
-// finding is what was found out about a draft before the user's lock was taken.
+// finding is the result of comparing a draft before the user's lock was taken.
 type finding struct {
-	near     []string  // ids of memories that it may be one with
+	near     []string  // ids of memories that may say the same as the draft
 	verdicts []verdict // without KeepBoth
 	note     string    // what the judge answered, or why it was not asked; empty if there is no judge
 	asked    bool      // the judge has answered
 	failed   bool      // the judge gave no verdict on some of the memories near the draft
 }
 
-// comparison is what was found out about the drafts of a batch.
+// comparison is the result of comparing the drafts of a batch.
 type comparison struct {
 	findings []finding        // one for each draft
 	seen     map[string]int64 // revisions of the facts that were there to be compared, by id

@@ -26,8 +26,7 @@ func (r *wholeReads) Facts(
 	return r.Records.Facts(ctx, owner, since, limit)
 }
 
-// After the first time, only the facts that have changed are read, and the answer is that of
-// reading all.
+// After the first call, only the facts that have changed are read. The result is the same as that of reading all facts.
 func TestNewestFacts_TakesChanges(t *testing.T) {
 	t.Parallel()
 	store, clock := apptest.SQLite(t), apptest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))

@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// merged merges a draft into the memory most similar to it, the oldest of several, unless the judge decides or has
-// decided about it.
+// merged merges a draft into the most similar memory, or the oldest of several. It does nothing if the judge decides,
+// or has decided, about the draft.
 func (w *Writer) merged(d Draft, known []*memory.Memory) (change, bool) {
 	least := w.set.MergeSimilarity
 	switch {
@@ -65,7 +65,7 @@ func (t *transaction) merge(ctx context.Context, c change) error {
 		m.Content = draft.Content
 		m.Lexemes = draft.Lexemes
 		m.Domain = draft.Domain
-		if draft.Type != memory.TypeReflection { // m was not derived from anything, so no undo could end it
+		if draft.Type != memory.TypeReflection { // m has no sources, so that no undo could end the reflection
 			m.Type = draft.Type
 		}
 		m.Embed(draft.Embedding, draft.EmbeddingModel)
@@ -81,7 +81,7 @@ func (t *transaction) merge(ctx context.Context, c change) error {
 	return t.update(ctx, before, m)
 }
 
-// both returns tags and those of more that are not among them, at most memory.MaxTags.
+// both returns tags, followed by the tags of more that are not among them, at most memory.MaxTags.
 func both(tags, more []string) []string {
 	all := slices.Clone(tags)
 	for _, tag := range more {
@@ -92,8 +92,8 @@ func both(tags, more []string) []string {
 	return all
 }
 
-// withEntries returns metadata with those entries of more whose names it does not have. It stays as it is if both
-// together are over the limit.
+// withEntries returns metadata with the entries of more whose names metadata does not have. It returns metadata alone
+// if the result would be over the limit.
 func withEntries(metadata, more json.RawMessage) json.RawMessage {
 	var entries, added map[string]json.RawMessage
 	_ = json.Unmarshal(metadata, &entries) // both are objects or empty

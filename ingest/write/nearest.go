@@ -77,7 +77,7 @@ func (w *Writer) nearest(ctx context.Context, owner memory.Owner, drafts []Draft
 	return near, nil
 }
 
-// withRows returns memories and the active ones with the ids, each once.
+// withRows returns memories, and the active memories with the ids, each once.
 func (w *Writer) withRows(ctx context.Context, owner memory.Owner, memories []memory.Memory, ids [][]string) (
 	[]memory.Memory, error,
 ) {
@@ -99,7 +99,7 @@ func (w *Writer) withRows(ctx context.Context, owner memory.Owner, memories []me
 	return append(memories, found...), err
 }
 
-// search finds memories of one owner that are similar to drafts. It is not safe for concurrent use.
+// search finds memories of one owner that are similar to drafts. It must not be used concurrently.
 type search struct {
 	w     *Writer
 	owner memory.Owner

@@ -9,12 +9,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Settle compares facts that are active again with what is active, in the transaction that has stored them.
+// Settle compares facts that are active again with the active memories, in the transaction that has stored them.
 type Settle func(ctx context.Context, tx db.UserTx, changes *history.Recorder, facts []memory.Memory) error
 
-// Restored finds out by rules what facts of one owner that become active again mean for those that are active: a single
-// attribute that was said later replaces one that was said earlier, as if the facts had been active all the time.
-// Settle applies it. With judged, a judge is also asked later, by the job of JudgeAgain.
+// Restored finds out by rules what it means for the active facts of an owner that other facts become active again: a
+// single attribute that was said later replaces one that was said earlier, as if the facts had been active all the
+// time. Settle applies it. With judged, a judge is also asked later, by the job of JudgeAgain.
 func (w *Writer) Restored(ctx context.Context, owner memory.Owner, facts []memory.Memory, judged bool) (Settle, error) {
 	begun := w.Now()
 	var read []memory.Memory

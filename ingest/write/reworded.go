@@ -16,10 +16,10 @@ const byEdit = "a request changed its content"
 
 // rewording is what is read before a fact gets other words.
 type rewording struct {
-	begun    time.Time            // when the rest was read
+	begun    time.Time            // when the other fields were read
 	known    []memory.Memory      // facts of the owner; nil if the new words replace nothing by rules
 	messages []string             // ids of the messages that it was taken from
-	derived  []string             // ids of what was derived from its present wording
+	derived  []string             // ids of the memories that were derived from its present wording
 	outdated []string             // ids of the memories that it supersedes
 	former   string               // id of the one with the new words, if the fact said these before
 	later    []string             // ids of those that the fact has superseded since it said so
@@ -219,7 +219,7 @@ func (t *transaction) keepWording(before memory.Memory, r rewording) {
 	former := before
 	former.ID, former.Revision = memory.NewID(), 1
 	former.Pinned, former.AccessCount = false, 0 // a recall returned the fact
-	former.LastSaidAt = time.Time{}              // which no event of this memory would explain
+	former.LastSaidAt = time.Time{}              // no event of this memory would explain it
 	former.OtherEmbedding, former.OtherModel = nil, ""
 	kept := t.add(former, nil)
 	for _, message := range r.messages {
@@ -237,8 +237,8 @@ func (t *transaction) keepWording(before memory.Memory, r rewording) {
 	t.outdated = append(t.outdated, former)
 }
 
-// undoSince forgets the former wording that the fact has again, so that its messages state the fact, and makes active
-// again what the fact has superseded since.
+// undoSince forgets the former wording that is the fact's wording again, so that its messages state the fact. It makes
+// active again the memories that the fact has superseded since.
 func (t *transaction) undoSince(
 	ctx context.Context, rows []memory.Memory, own memory.Memory, r rewording,
 ) (revived []memory.Memory, err error) {

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// same merges a draft into a memory that says it in the same words: the oldest of several.
+// same merges a draft into a memory with the same words, the oldest of several.
 func same(d Draft, known []*memory.Memory) (change, bool) {
 	var found *memory.Memory
 	for _, m := range known {
@@ -50,7 +50,7 @@ func again(c change, d Draft, known []*memory.Memory, f finding) change {
 	return c
 }
 
-// undoneBy returns verdicts on the active facts that a memory in the words of a draft superseded until a request
+// undoneBy returns verdicts on active facts: those that a memory in the words of a draft superseded, until a request
 // restored them.
 func (w *Writer) undoneBy(ctx context.Context, draft memory.Memory, near nearest) (verdicts []verdict, err error) {
 	isSame := func(m memory.Memory) bool { return alike(&m, &draft) && sameWords(m.Content, draft.Content) }
@@ -74,7 +74,7 @@ func (w *Writer) undoneBy(ctx context.Context, draft memory.Memory, near nearest
 	return verdicts, nil
 }
 
-// statesTheSame reports whether one of the memories says what a draft says in the same words.
+// statesTheSame reports whether one of the memories has the same words as a draft.
 func statesTheSame(memories []memory.Memory, draft memory.Memory) bool {
 	return slices.ContainsFunc(memories, func(m memory.Memory) bool {
 		return alike(&m, &draft) && sameWords(m.Content, draft.Content)

@@ -43,7 +43,7 @@ func mayContradict(m, draft *memory.Memory) bool {
 	return alike(m, draft) && (m.Status == memory.Active || !draft.Type.IsDerived())
 }
 
-// outdated returns why a later statement, with what it changes, replaces an earlier one; "" if it does not.
+// outdated returns why a later statement, which makes change, replaces an earlier one; "" if it does not.
 func (w *Writer) outdated(earlier, later string, change attribute.Change) string {
 	claims := w.claimsOf(earlier)
 	if of, contradicted := attribute.Contradicted(claims, w.claimsOf(later)); contradicted {

@@ -24,7 +24,7 @@ type change struct {
 	replacedBy []verdict     // on memories that were said later and supersede it
 }
 
-// replacement is the verdict that one of a draft and a memory replaces the other.
+// replacement is the verdict that a draft replaces a memory, or the memory the draft.
 type replacement struct {
 	verdict
 	memory *memory.Memory
@@ -113,8 +113,8 @@ func (t *transaction) place(ctx context.Context, d Draft, f finding) (change, er
 	return c, nil
 }
 
-// known returns the memories that a draft may be one with or contradict, as they are now. If a memory with the same
-// content is stored, it returns that and those on which there is a verdict.
+// known returns the memories that may say the same as a draft or contradict it, as they are now. If a memory with the
+// same content is stored, known returns it and the memories on which there is a verdict.
 func (t *transaction) known(ctx context.Context, draft *memory.Memory, f finding) (known []*memory.Memory, err error) {
 	equal, found, err := t.tx.SameContent(ctx, draft.AgentID, draft.Content)
 	if err != nil {
@@ -165,7 +165,7 @@ func older(a, b *memory.Memory) bool {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// store stores a change, and what it replaces or is replaced by.
+// store stores a change, and marks the memories that it replaces or that replace it.
 func (t *transaction) store(ctx context.Context, d Draft, c change) (written Written, err error) {
 	held := c.into
 	if held == nil {
@@ -270,7 +270,7 @@ func (t *transaction) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(t.outdated) > 0 { // unclaimed, since their vectors are removed at once
+	if len(t.outdated) > 0 { // no push claims them, since their vectors are removed at once
 		if err := t.tx.Insert(ctx, t.outdated, time.Time{}); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (t *transaction) endFacts(
 		func(memory.Fact) bool { return true })
 }
 
-// rewordedDetail is the detail of the event of a memory that has other words.
+// rewordedDetail is the detail of the event of a memory that was reworded.
 type rewordedDetail struct {
 	*history.Change
 	Ended []history.EndedFact `json:"ended_facts,omitempty"`

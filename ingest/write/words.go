@@ -43,8 +43,8 @@ const (
 	rareFacts = 3
 )
 
-// like returns the facts that have a single attribute of the user in common with the draft, and then those with
-// the most topics and rare words of the draft, weighted by idf; at most judge.MaxNear.
+// like returns the facts that have a single attribute in common with the draft, followed by the facts with the most
+// topics and rare words of the draft, weighted by idf; at most judge.MaxNear.
 func (x wordIndex) like(draft memory.Memory) []memory.Memory {
 	claims := x.w.claimsOf(draft.Content)
 	weights := map[string]float64{}
@@ -85,7 +85,7 @@ func (x wordIndex) like(draft memory.Memory) []memory.Memory {
 // idf returns the weight of a lexeme or topic that n of the facts have.
 func (x wordIndex) idf(n int) float64 { return math.Log(1 + float64(len(x.facts))/float64(n)) }
 
-// ofUser are words that a fact has because it is about the user.
+// ofUser are words that facts have because they are about the user.
 var ofUser = map[string]bool{"user": true, "用户": true}
 
 func distinct(lexemes []string) []string {

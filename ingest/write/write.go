@@ -121,7 +121,7 @@ func New(parts Parts, set Settings) *Writer {
 	}
 }
 
-// Comparison is how a draft is compared with the user's active memories.
+// Comparison says how a draft is compared with the user's active memories.
 type Comparison int
 
 // The comparisons.
@@ -196,10 +196,10 @@ func (w *Writer) enterLine(ctx context.Context, owner memory.Owner) (leave func(
 	return leave
 }
 
-// maxComparisons bounds how often a batch is compared while other processes write for the same user.
+// maxComparisons bounds how often a batch is compared again because other processes write for the same user.
 const maxComparisons = 3
 
-// errOutdated rolls back a transaction of drafts that were compared before what may concern them was written.
+// errOutdated rolls back a transaction whose drafts were compared before something that may concern them was written.
 var errOutdated = errors.New("what may concern a draft was written since it was compared")
 
 func (w *Writer) writeCompared(ctx context.Context, b Batch, compared comparison) (written []Written, err error) {
