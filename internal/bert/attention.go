@@ -32,7 +32,7 @@ func (m *Model) attend(s *scratch, l *layer, tokens int) {
 	}
 }
 
-// transpose writes tokens x hidden numbers as hidden x padded numbers; what is beyond the tokens is zero.
+// transpose writes tokens x hidden numbers as hidden x padded numbers. The numbers after the last token are zero.
 func transpose(out, in []float32, tokens, padded int) {
 	for i := range hidden {
 		row := out[i*padded:][:padded]

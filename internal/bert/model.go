@@ -38,8 +38,8 @@ type Model struct {
 	pool    *sync.Pool // of *scratch
 }
 
-// Load returns the transformer. The first call takes milliseconds; the weights are pages of the program's file,
-// which the first embeddings read.
+// Load returns the transformer. The first call takes milliseconds. The weights are pages of the program's file, which
+// are read when the first texts are embedded.
 var Load = sync.OnceValue(func() *Model { return newModel(fastest()) })
 
 func newModel(k kernels) *Model {

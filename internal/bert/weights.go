@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/wordpiece"
 )
 
-// weightsBytes is what scripts/transformer writes. Matrices of int8 are used where they are, in the pages of the
-// program's file; numbers of other types are read once.
+// weightsBytes is the output of scripts/transformer. Matrices of int8 are not copied: they stay in the pages of the
+// program's file. Numbers of other types are read once.
 //
 //go:embed weights.bin
 var weightsBytes string

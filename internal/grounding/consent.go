@@ -45,7 +45,7 @@ func taken(said, reply string, as reading) (agreed string, answered []clause) {
 	return "", nil
 }
 
-// answeredBy returns the clauses of the questions among sentences as the answer affirms or denies them.
+// answeredBy returns the clauses of the questions among sentences. denied says whether the answer denies them.
 func answeredBy(sentences []string, denied bool, as reading) (clauses []clause) {
 	for _, sentence := range sentences {
 		if !strings.ContainsAny(sentence, "?？") || open.MatchString(sentence) || offer.MatchString(sentence) {

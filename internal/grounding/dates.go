@@ -79,7 +79,7 @@ var datePatterns = []struct {
 
 var numerals = strings.Split("0123456789", "")
 
-// hasAny reports whether a text has one of some parts. It saves the search for a slower pattern.
+// hasAny reports whether a text has one of some parts. If not, a slower pattern need not be matched.
 func hasAny(s string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
 }

@@ -4,8 +4,8 @@
 //	fact, talk -> also persons, conditions, traits, denials, the assistant's words -> why the user has not said it
 //
 // It reads English and Chinese. English names are words with a capital; places are also those of places.txt, in any
-// case and in both languages. Chinese names are found where the words around them show that they are names, so that
-// an invented Chinese name may pass. What decides is in word lists, the .txt files of this package.
+// case and in both languages. Chinese names are found where the words around them show that they are names, so that an
+// invented Chinese name may pass. The words that decide are in word lists, the .txt files of this package.
 package grounding
 
 import (
@@ -54,7 +54,7 @@ type Evidence struct {
 	count   int
 }
 
-// Invented is the function of this name for sources that have been read.
+// Invented is the function Invented for sources that have been read.
 func (has Evidence) Invented(statement string) []string {
 	var invented []string
 	add := func(word string) {
@@ -95,8 +95,8 @@ func Read(sources ...Source) Evidence {
 	return merged(read)
 }
 
-// Uncounted returns the evidence of sources that are no list, such as the lines of a talk: a number up to their number
-// is not accepted as a count.
+// Uncounted returns the evidence of sources that are not a list, such as the lines of a talk. A number up to their
+// number is then not accepted as a count.
 func (has Evidence) Uncounted() Evidence {
 	has.count = 0
 	return has

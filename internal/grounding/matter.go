@@ -45,7 +45,7 @@ func (m *matter) inventedOfUser(fact string) []string {
 	return invented
 }
 
-// hasStems reports whether a word is a Latin one, and the lines have words of its stem.
+// hasStems reports whether a word is Latin, and the lines have words with its stem.
 func (m *matter) hasStems(word string) bool {
 	first, _ := utf8.DecodeRuneInString(word)
 	lexemes := text.Lexemes(word)
@@ -66,8 +66,8 @@ func (t *Talk) isAssistants(fact string) bool {
 	return foreign >= 2 && foreign > 2*own
 }
 
-// isUnrelated reports whether a fact has no word of any line. A fact in another language than the user's is not
-// compared.
+// isUnrelated reports whether a fact has no word of any line. It is false for a fact in another language than the
+// user's.
 func (t *Talk) isUnrelated(fact string) bool {
 	words := content(fact)
 	isChinese := text.IsChinese(fact)

@@ -97,7 +97,7 @@ func (a Account) contains(c, said clause, terms []string) bool {
 	return added <= most && added+known <= max(most, mostKnown)
 }
 
-// hasAll reports whether the clause has all terms of a clause about the talk, and not too many others.
+// hasAll reports whether the clause has all terms, and not too many others.
 func (c clause) hasAll(terms []string) bool {
 	return len(terms) > 0 && len(c.content) <= broad*len(terms) && covers(c.content, terms)
 }

@@ -26,7 +26,7 @@ var (
 // noNameEnd matches the ends of nouns that are no names.
 var noNameEnd = lazyregexp.New(`(?:ing|ness|tion|sion|ity|ment|ism|ics|ship|ance|ence|ours?)$`)
 
-// openingName returns a name with which a statement begins; "" if its first word is no name.
+// openingName returns the name with which a statement begins; "" if its first word is no name.
 func openingName(statement string) string {
 	match := opens.FindStringSubmatch(statement)
 	if match == nil {
@@ -112,7 +112,7 @@ func nameAt(s string, after *lazyregexp.Regexp) string {
 	return ""
 }
 
-// startOf returns the first two characters of a Chinese name, which the lines have if they have the name.
+// startOf returns the first two characters of a Chinese name. If lines have the name, they have these.
 func startOf(name string) string {
 	n := 0
 	for i := range name {

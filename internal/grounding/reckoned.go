@@ -25,7 +25,7 @@ var reckonedWords = func() map[string][]float64 {
 	return words
 }()
 
-// hinted is a pattern that matches no text without one of its hints.
+// hinted is a pattern that can only match texts with one of its hints.
 type hinted struct {
 	*lazyregexp.Regexp
 	hints []string
@@ -93,7 +93,7 @@ func (m *matter) reckon(source Source) {
 // separators match what divides the items of a list.
 var separators = lazyregexp.New(`,? (?:and|&) |, |[、和]`)
 
-// reckonYears adds years and ages that follow from when a line was said.
+// reckonYears adds the years and ages that follow from the time when a line was said.
 func (m *matter) reckonYears(said string, at time.Time) {
 	for _, pattern := range []hinted{bornIn, sinceThe} {
 		for _, match := range pattern.groupsIn(said) {

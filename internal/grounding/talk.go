@@ -11,7 +11,7 @@ type Line struct {
 	Assistant bool // the assistant said it
 }
 
-// Talk is what a fact about a user may be drawn from: lines, oldest first.
+// Talk holds the lines from which a fact about a user may be drawn, oldest first.
 type Talk struct {
 	own     *matter  // what the user says, knows or consents to
 	all     *matter  // own, and what the assistant alone says

@@ -2,8 +2,8 @@
 //
 //	head, unit -> texts of 4, 16 and 64 KiB -> CPU time of the thread for each -> ratios
 //
-// Fuzz targets call it with what they are given, so that they also find inputs that
-// take quadratic time when a part of them is repeated.
+// Fuzz targets call it with their inputs, so that they also find inputs that take quadratic time when a part of them is
+// repeated.
 package growthtest
 
 import (

@@ -1,7 +1,7 @@
-// Package heading holds the headings of a context, and recognizes contexts in what is said:
+// Package heading holds the headings of a context, and recognizes contexts in messages:
 //
 //	Words -> a context under headings      (assembly writes it)
-//	a message -> without contexts          (ingest reads it: what a client put before the user's words is not said)
+//	a message -> without contexts          (ingest reads it, since the user did not say the context)
 package heading
 
 import (

@@ -91,7 +91,7 @@ type observed interface {
 // maxRefusedRunes bounds the refused answer that is sent back.
 const maxRefusedRunes = 4000
 
-// messages returns what follows the question in a request: the refused answer, and the reason.
+// messages returns the messages after the question in a request: the refused answer, and the reason.
 func (r *Refusal) messages(p Prompt) (answer, correction string) {
 	answer = memory.Clip(r.Answer, maxRefusedRunes)
 	if answer == "" {

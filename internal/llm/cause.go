@@ -57,7 +57,7 @@ func CauseOf(err error) Cause {
 	return CauseUnavailable
 }
 
-// concernsLength reports whether err is of a request that its endpoint refused for its length.
+// concernsLength reports whether err is the error of a request that the endpoint refused for its length.
 func concernsLength(err error) bool {
 	var c caused
 	return errors.As(err, &c) && c.length

@@ -155,7 +155,7 @@ func (c *Client) call(ctx context.Context, action string, request func(context.C
 	return c.explain(action, err)
 }
 
-// stopped returns the error of a call whose caller stopped waiting; last is what the call had found so far.
+// stopped returns the error of a call whose caller stopped waiting; last is the last error of the endpoint.
 func (c *Client) stopped(ctx context.Context, action string, last error) error {
 	detail := "the model gave no answer in time"
 	var f *failure
@@ -179,7 +179,7 @@ func (c *Client) stopwatch() (took func() time.Duration) {
 	return func() time.Duration { return now().Sub(start) }
 }
 
-// note records the error of a call that the endpoint failed.
+// note records the error of a call at the endpoint, unless the breaker was open.
 func (c *Client) note(action string, err error) {
 	if !errors.Is(err, circuitbreaker.ErrOpen) {
 		c.options.Health.note(err, c.explain(action, err))

@@ -18,8 +18,8 @@ import (
 type Answer struct {
 	Text string
 
-	// Salvaged lists what was wrong with the answer and did not prevent reading it.
-	// Readers append to it what they leave out or replace.
+	// Salvaged lists faults of the answer that did not prevent reading it. Readers append to it what they leave out or
+	// replace.
 	Salvaged []string
 
 	// Corrected says that the model was asked again for this answer. If such an answer is cut off and has one list,

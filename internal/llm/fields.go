@@ -13,9 +13,9 @@ type field string
 
 const (
 	temperature         field = "temperature"
-	maxTokens           field = "max_tokens" // whose value is then sent as max_completion_tokens
+	maxTokens           field = "max_tokens" // its value is then sent as max_completion_tokens
 	maxCompletionTokens field = "max_completion_tokens"
-	formatSchema        field = "response_format json_schema" // in whose place json_object is sent
+	formatSchema        field = "response_format json_schema" // json_object is sent in its place
 	formatObject        field = "response_format json_object"
 )
 
@@ -40,7 +40,7 @@ type RefusedFields struct {
 	waiting []memory.RefusedField // known and not stored yet
 }
 
-// NewRefusedFields returns the fields of models that have refused nothing yet. store may be nil.
+// NewRefusedFields returns a RefusedFields without any field. store may be nil.
 func NewRefusedFields(store FieldStore) *RefusedFields {
 	return &RefusedFields{store: store, known: map[memory.RefusedField]bool{}}
 }

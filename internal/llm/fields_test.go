@@ -187,7 +187,7 @@ func TestAnswer_SendsWhatReplacesRefusedFields(t *testing.T) {
 	}
 }
 
-// A request that is refused for what it means, or for its length, is not repeated.
+// A request that is refused for its meaning or its length is not repeated.
 func TestAnswer_RepeatsNoRequestThatIsRefusedForItsMeaning(t *testing.T) {
 	t.Parallel()
 	const question = `{"content":"Is the temperature unsupported, or is max_tokens invalid? And json_schema?"}`

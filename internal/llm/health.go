@@ -8,12 +8,12 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Health is what the latest call to an endpoint found, of all clients that share it:
+// Health is the state of an endpoint by the latest call of all clients that share it:
 //
 //	outcome of a call, or of a probe -> Err
 //
-// A refusal that concerns only its request, such as a text that is too long, is no fault. Several refusals in a row,
-// of requests that are not too long, are a fault with ReasonRequest.
+// A refusal that concerns only its request, such as a text that is too long, is no fault. Several refusals in a row, of
+// requests that are not too long, are a fault with ReasonRequest.
 type Health struct {
 	mu       sync.Mutex
 	err      error
@@ -94,9 +94,8 @@ func isAnswer(err error) bool {
 	return !errors.As(err, &f) || f.status != 0
 }
 
-// Probe asks the endpoint for its models, which costs nothing, if it is not known to
-// work. Any answer but a refused key or a failure of the server says that it works,
-// since some endpoints have no list of models.
+// Probe asks the endpoint for its models, which costs nothing, if it is not known to work. Any answer other than a
+// refused key or a failure of the server shows that it works, since some endpoints have no list of models.
 func (c *Client) Probe(ctx context.Context) {
 	if c.options.Health.Err() == nil {
 		return

@@ -23,8 +23,8 @@ type Item[T any] struct {
 
 func (Items[T]) isItems() {}
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom. If unknown fields are refused, an
-// invalid item is an error of the whole list, so that Decode then reads tolerantly.
+// UnmarshalJSONFrom implements json.UnmarshalerFrom. If the decoder refuses unknown fields, an invalid item is an error
+// of the whole list, so that Decode then reads tolerantly.
 func (l *Items[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	value, err := d.ReadValue()
 	if err != nil {
@@ -97,7 +97,7 @@ func asObject(value jsontext.Value, into any) (jsontext.Value, error) {
 
 var invalidUTF8 = jsontext.AllowInvalidUTF8(true)
 
-// unwrapped returns the only member of an object if it is an object with one of the names, or nil.
+// unwrapped returns the only member of an object if the member is an object with one of the names, else nil.
 func unwrapped(members map[string]jsontext.Value, names []string) jsontext.Value {
 	for _, inner := range members {
 		if len(members) == 1 && !namesAny(members, names) && hasAny(inner, names) {

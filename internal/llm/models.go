@@ -45,7 +45,7 @@ func (c *Client) Embedder(ctx context.Context, o EmbedderOptions) (Embedder, err
 type embedder struct {
 	client  *Client
 	options EmbedderOptions
-	limit   atomic.Int64 // bytes of the longest text that is not divided; 0: each was accepted
+	limit   atomic.Int64 // bytes of the longest text that is not divided; 0: no text was refused for its length
 }
 
 func (e *embedder) Model() string { return e.options.Model }
@@ -151,7 +151,7 @@ func countError(vectors, texts int) error {
 	return memory.Errorf(memory.KindBadAnswer, "the answer has %d vectors for %d texts", vectors, texts)
 }
 
-// normalise scales v to unit length in place. It returns false if v has no direction.
+// normalise scales v to unit length in place. It returns false if v is zero or its length is not finite.
 func normalise(v []float32) bool {
 	var sum float64
 	for _, x := range v {

@@ -12,8 +12,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// refusing returns an embedder whose endpoint gives this answer to requests with a text that it does not accept, and
-// the endpoint.
+// refusing returns an embedder and its endpoint. The endpoint returns answer to requests with a text that it does not
+// accept.
 func refusing(t *testing.T, answer llmtest.Reply, accepts func(text string) bool) (llm.Embedder, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.New(t)
@@ -35,7 +35,7 @@ func shorterThan(limit int) func(string) bool {
 	return func(s string) bool { return len(s) < limit }
 }
 
-// The wordings of endpoints that refuse texts for their length.
+// Endpoints refuse texts for their length with these answers.
 var tooLong = map[string]llmtest.Reply{
 	"OpenAI": llmtest.Raw(`{"error":{"message":"This model's maximum context length is 8192 tokens, however you ` +
 		`requested 9001 tokens."}}`).As(http.StatusBadRequest),
@@ -49,7 +49,7 @@ var tooLong = map[string]llmtest.Reply{
 	"nginx": llmtest.Raw("<html>413 Request Entity Too Large</html>").As(http.StatusRequestEntityTooLarge),
 }
 
-// A text that is too long for the endpoint is found by what it says from its beginning to its end. The length that the
+// A text that is too long for the endpoint is found by words from its beginning to its end. The length that the
 // endpoint accepts is remembered.
 func TestEmbedder_EmbedsLongTextsInParts(t *testing.T) {
 	t.Parallel()
@@ -85,8 +85,8 @@ func TestEmbedder_EmbedsLongTextsInParts(t *testing.T) {
 	}
 }
 
-// A refusal for another reason than the length says nothing about other texts. A text that is refused in parts too has
-// no vector; the others have theirs.
+// A refusal for a reason other than the length says nothing about other texts. A text whose parts are refused too has
+// no vector; the other texts have theirs.
 func TestEmbedder_LeavesOutRefusedTexts(t *testing.T) {
 	t.Parallel()
 	e, server := refusing(t, llmtest.Raw(`{"error":{"message":"Input data may contain inappropriate content."}}`).As(400),

@@ -33,7 +33,7 @@ var (
 	wordsOfRefusal = lazyregexp.New(`(?i)unsupported|unknown|unrecogni[sz]ed|unexpected|unavailable|invalid|` +
 		`extra|deprecated|(?:not|n't|cannot) (?:\w+ )?(?:support|permit|allow|accept|available|recogni[sz]|valid|use)|` +
 		`不支持|无效`)
-	// the same, after the name only.
+	// words of refusal, after the name of a field only.
 	wordsOfLimits = lazyregexp.New(`(?i)\b(?:must|only|should)\b`)
 
 	// aboutLength matches errors of requests that are too long, which may also name max_tokens.
@@ -47,9 +47,9 @@ const (
 	reachAfter  = 60
 )
 
-// refusedField returns the field that an endpoint refused with this body, or "" if the request can only be sent as
-// it was. The place that the endpoint states apart from its message ("param", "loc") decides. Else the message must
-// name the field near a word of refusal, outside of what it repeats of the request's messages.
+// refusedField returns the field that an endpoint refused with this body, or "" if leaving out a field does not help.
+// The place that the endpoint states apart from its message ("param", "loc") decides. Else the message must name the
+// field near a word of refusal, outside of words that it repeats from the request's messages.
 func refusedField(body []byte, r chatRequest) field {
 	complaint := complaintOf(body)
 	if aboutLength.MatchString(complaint.words) {
@@ -128,11 +128,11 @@ func (r chatRequest) said() string {
 // complaint is what the body of an error says.
 type complaint struct {
 	words  string     // its messages, each with a line end
-	places [][]string // of fields, each the names on the path to one
+	places [][]string // paths to fields, each the names on the path
 }
 
-// complaintOf reads the body of an error in any of the forms of endpoints: those of OpenAI, FastAPI and Google, also
-// with JSON within a message. A body that is not JSON is one message.
+// complaintOf reads the body of an error in the forms of OpenAI, FastAPI and Google, also with JSON within a message. A
+// body that is not JSON is one message.
 func complaintOf(body []byte) complaint {
 	var c complaint
 	var value any

@@ -30,7 +30,7 @@ const rerankPath = "/rerank"
 type reranker struct {
 	client *Client
 	model  string
-	texts  atomic.Bool // the endpoint has refused the field documents: it reads texts
+	texts  atomic.Bool // the endpoint has refused the field "documents", and reads "texts"
 }
 
 func (r *reranker) Model() string { return r.model }

@@ -182,7 +182,7 @@ func parseRetryAfter(value string, now func() time.Time) time.Duration {
 	return 0
 }
 
-// oneLine makes an endpoint's text fit for an error or a log line.
+// oneLine makes an endpoint's text suitable for an error or a log line.
 func oneLine(s string) string {
 	whole := len(s) <= 4*maxReason
 	s = strings.ToValidUTF8(s[:min(len(s), 4*maxReason)], "")

@@ -33,8 +33,8 @@ type Conversation struct {
 	EndReason string    // empty unless it has ended
 }
 
-// FillRatio is how full a working memory with room for these numbers of events
-// and tokens is with what the summary does not cover: 1 is full, above 1 is over the limit.
+// FillRatio returns how full a working memory with room for these numbers of events and tokens is. It counts what the
+// summary does not cover: 1 is full, above 1 is over the limit.
 func (c *Conversation) FillRatio(events, tokens int) float64 {
 	return max(
 		float64(c.Events-c.SummarisedThrough)/float64(events),
@@ -153,8 +153,8 @@ func TitleOf(messages []Message) string {
 
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// Clip cuts a text to the given number of characters (at least 1), including
-// the ellipsis. It cuts after a word if one ends in the last third of the text.
+// Clip cuts a text to the given number of characters (at least 1), including the ellipsis. It cuts after a word if a
+// word ends in the last third of the text.
 func Clip(s string, runes int) string {
 	all := []rune(s)
 	if len(all) <= runes {

@@ -86,7 +86,7 @@ func CheckMetadata(raw json.RawMessage) string {
 	return checkObject(raw)
 }
 
-// checkObject refuses what is not a JSON object of values that every store keeps.
+// checkObject refuses JSON that is not an object, and values that a store cannot keep.
 func checkObject(raw json.RawMessage) string {
 	if raw == nil {
 		return ""

@@ -42,7 +42,7 @@ type Memory struct {
 	Metadata       json.RawMessage // a JSON object of at most MaxMetadataBytes, or nil
 	Pinned         bool            // never forgotten by the schedule
 	Status         Status
-	Faded          bool   // it was forgotten because it has faded, and may come back by itself; see recall.Recollector
+	Faded          bool   // it was forgotten by the rule of retention, and may come back by itself; see recall.Recollector
 	SupersededBy   string // id of the memory that replaced it; empty unless StatusSuperseded
 
 	CreatedAt      time.Time // UTC, microseconds; backdated by a write's `at`
@@ -74,8 +74,8 @@ func (m *Memory) SayAgain(at time.Time) {
 	}
 }
 
-// WordsOnly reports whether a memory has no embedding, since the embedder refuses its text in parts too: only its words
-// find it, until an embedder accepts it.
+// WordsOnly reports whether a memory has no embedding, since the embedder refuses its text, even in parts. Only its
+// words find it, until an embedder accepts the text.
 func (m *Memory) WordsOnly() bool { return m.EmbeddingModel == "" }
 
 // HasVector reports whether the vector store is to hold a vector of the memory.
@@ -122,7 +122,7 @@ func DerivedID(turnID string, place, part int) string {
 	return uuid.UUID(id).String()
 }
 
-// PlaceOf returns the place in its turn of the message that a memory was made of, from an id of DerivedID.
+// PlaceOf returns the place, in its turn, of the message that a memory was made of. id is an id of DerivedID.
 func PlaceOf(id string) int {
 	parsed, _ := ParseID(id)
 	return int(binary.BigEndian.Uint16(parsed[6:]) & 0xFFF)
@@ -185,9 +185,9 @@ const TypeFact Type = "fact"
 // TypeMessage is the type of a memory that holds what was said, word by word.
 const TypeMessage Type = "message"
 
-// EmbeddedText is the text that a memory is embedded as: its content, and for a message also
-// the name of its speaker and what it was asked, as in "Where do you live now? Ana: In Lisbon." It has no date, so
-// that the same words have the same embedding on every day.
+// EmbeddedText is the text whose embedding a memory has: its content, and for a message also the name of its speaker
+// and the question before it, as in "Where do you live now? Ana: In Lisbon." It has no date, so that the same words
+// have the same embedding on every day.
 func (m *Memory) EmbeddedText() string {
 	if m.Type != TypeMessage {
 		return m.Content

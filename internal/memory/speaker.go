@@ -34,7 +34,7 @@ func SpeakerOf(role, name string) string {
 	return role + ` "` + name + `"`
 }
 
-// NameOf returns a speaker who is known by name; "" for one who is known by the role only, and for no speaker.
+// NameOf returns the name of a speaker; "" for a speaker who is known by the role only, and without a speaker.
 func NameOf(speaker string) string {
 	if speaker == RoleUser || speaker == RoleAssistant {
 		return ""

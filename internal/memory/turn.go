@@ -22,7 +22,7 @@ type Message struct {
 	Content string `json:"content"` // at most MaxMessageBytes
 	Name    string `json:"name,omitempty"`
 
-	At time.Time `json:"at,omitzero"` // when it was said; zero: when its turn was, see Turn.SaidAt
+	At time.Time `json:"at,omitzero"` // when it was said; zero: at the time of the turn, see Turn.SaidAt
 
 	Kind    MessageKind    `json:"kind,omitempty"` // empty: Chat
 	Tags    []string       `json:"tags,omitempty"` // at most MaxTags
@@ -48,14 +48,14 @@ type Turn struct {
 	Messages       []Message       // 1..MaxMessages
 	Metadata       json.RawMessage // a JSON object or nil
 	At             time.Time       // when it was said; becomes CreatedAt of its memories
-	Offset         string          // of At as it was reported, such as +08:00; empty: UTC, or in a turn that is read
+	Offset         string          // offset of At as reported, such as +08:00; empty: UTC, or in a turn that is read
 	Zone           *time.Location  // in which its days are; nil: UTC, or in a turn that is read
 	Hash           string          // of the whole request; distinguishes a repeated client id from a reused one
 	FirstEvent     int64           // number of its first message in the conversation, from 1; 0: no conversation
 	Repeated       int             // messages of a report that were known already; 0 in a turn that is read
 	Replaces       string          // id or client id of a turn that is withdrawn with it; empty in a turn that is read
 	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
-	LeftOut        []Omission      // what is not remembered of the messages, in their order
+	LeftOut        []Omission      // the parts of the messages that are not remembered, in their order
 
 	Status      TurnStatus
 	Attempts    int    // answers of the scorer, including refused ones; an unavailable scorer does not count
@@ -215,5 +215,5 @@ const (
 // Roles lists every role, weakest first.
 var Roles = []Role{RoleRead, RoleWrite, RoleAdmin, RoleOperator}
 
-// Includes reports whether r may do what needs the other role.
+// Includes reports whether r may do everything that the other role may do.
 func (r Role) Includes(other Role) bool { return slices.Index(Roles, r) >= slices.Index(Roles, other) }

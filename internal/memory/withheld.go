@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Withheld is a part of a message of a turn that no reader gets, since a statement of it was forgotten. The message
-// keeps it, so that the statement can be restored, and a client that reports the message again is recognised.
+// Withheld is a part of a message of a turn that no reader gets, since a statement of it was forgotten. The stored
+// message keeps the part, so that the statement can be restored, and the message is recognised when a client reports it
+// again.
 type Withheld struct {
 	Message   int       `json:"message"`   // index in Turn.Messages
 	Text      string    `json:"text"`      // not empty

@@ -23,7 +23,7 @@ func (z UserZone) Location() *time.Location {
 	return offsetZone(z.Offset)
 }
 
-// offsetZone is the zone of an offset, whose name is the offset; nil for another text.
+// offsetZone returns the zone of an offset, with the offset as its name; nil for another text.
 func offsetZone(offset string) *time.Location {
 	t, err := time.Parse("-07:00", offset)
 	if err != nil {

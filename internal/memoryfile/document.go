@@ -14,9 +14,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Memory is what a file shows of a memory, or of an instruction.
+// Memory is a memory, or an instruction, as a file shows it.
 type Memory struct {
-	ID      string // of a memory, or that of IDOfInstruction
+	ID      string // of a memory, or as of IDOfInstruction
 	Type    memory.Type
 	Content string
 }
@@ -66,7 +66,7 @@ func (b *Bullet) Rival() string { return b.rival }
 
 const bom = "\ufeff"
 
-// maxLines are about ten for each memory that a file can show.
+// maxLines is about ten lines for each memory that a file can show.
 const maxLines = 50_000
 
 // Parse reads a file of the form. Errors: a front matter of another form or version of the format, text that is not

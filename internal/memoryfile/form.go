@@ -7,10 +7,10 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Instruction is the type of what a file shows of an instruction, which is not a memory.
+// Instruction is the type of a shown instruction, which is not a memory.
 const Instruction memory.Type = "instruction"
 
-// Form is what a file shows, and in which sections.
+// Form says which memories a file shows, and in which sections.
 type Form struct {
 	Name     string      // of the file
 	version  string      // of the format, in the front matter
@@ -64,7 +64,7 @@ func (f *Form) typeOf(heading string) memory.Type {
 
 const instructionID = "i:"
 
-// IDOfInstruction returns the id of what a file shows of an instruction.
+// IDOfInstruction returns the id of a shown instruction.
 func IDOfInstruction(name string) string { return instructionID + url.PathEscape(name) }
 
 // NameOfInstruction returns the name of the instruction that an id stands for; ok is false for the id of a memory.

@@ -23,7 +23,7 @@ type frontMatter struct {
 
 var (
 	frontKey = regexp.MustCompile(`^(hippocampus|user|agent|revision):[ \t]*(.*?)\s*$`)
-	// plain is a value that YAML reads as text without quotes. A number, and a word such as no, needs quotes.
+	// plain matches a value that YAML reads as text without quotes. A number, and a word such as no, needs quotes.
 	plain    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._@-]*$`)
 	keywords = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 )

@@ -66,8 +66,8 @@ func opensComment(line string) bool {
 	return begin >= 0 && !strings.Contains(line[begin:], "-->")
 }
 
-// endOfBullet returns the index after the last line of a bullet: indented lines belong to it, and the blank lines
-// between them.
+// endOfBullet returns the index after the last line of a bullet. Indented lines, and the blank lines between them,
+// belong to the bullet.
 func endOfBullet(lines []string, next int) int {
 	for i := next; i < len(lines); i++ {
 		switch line := lines[i]; {

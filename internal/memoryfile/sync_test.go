@@ -31,7 +31,7 @@ func TestSync_LosesNothing(t *testing.T) {
 	}
 }
 
-// kinds are the types of what a file of the form shows.
+// kinds returns the types that a file of the form shows.
 func kinds(form *Form) []memory.Type {
 	if form.HasInstructions() {
 		return append(form.Types(), Instruction)

@@ -23,7 +23,7 @@ var (
 func escape(text string) string   { return comment.ReplaceAllString(text, `<\$1!--`) }
 func unescape(text string) string { return escapedComment.ReplaceAllString(text, `<$1!--`) }
 
-// tagOf is an id as a comment has it.
+// tagOf returns an id as it is written in a comment.
 func tagOf(id string) string {
 	if strings.HasPrefix(id, instructionID) {
 		return id
@@ -60,7 +60,7 @@ func marked(raw string, m Memory) string {
 	return text + " " + markerOf(m) + raw[len(text):]
 }
 
-// hashDigits are the hexadecimal digits of a text's hash in a revision.
+// hashDigits is the number of hexadecimal digits of a text's hash in a revision.
 const hashDigits = 12
 
 // revOf is the revision of a memory: a hash of its canonical text, and its type.

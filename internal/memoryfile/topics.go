@@ -148,8 +148,8 @@ func ArrangeTopics(file string) (string, error) {
 	return joined.Bytes(), nil
 }
 
-// LocateTopic returns where a line of a joined file, from 1, is: a topic and its line. An empty topic is the front
-// matter.
+// LocateTopic returns the topic of a line of a joined file, and the number of the line in the topic. Lines are numbered
+// from 1. An empty topic is the front matter.
 func LocateTopic(joined string, line int) (topic string, at int) {
 	for text := range strings.Lines(joined) {
 		if line == 0 {

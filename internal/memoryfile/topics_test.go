@@ -41,8 +41,8 @@ func (f *folder) sync(t interface{ Fatal(...any) }, s *store) Plan {
 	return plan
 }
 
-// An index holds both bounds, however many and long the memories are, and uses what they allow. A second
-// synchronization changes nothing.
+// An index stays within both bounds, however many and long the memories are, and uses the room that they leave. A
+// second synchronization changes nothing.
 func TestIndex_HoldsBounds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

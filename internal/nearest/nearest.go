@@ -1,10 +1,10 @@
-// Package nearest finds the existing name that a wrong one is probably a misspelling of.
+// Package nearest finds the known name that a wrong name probably misspells.
 package nearest
 
 import "slices"
 
-// Name returns the known name with the fewest edits from name, the first by alphabet of several, or "" if more than a
-// third of name differs.
+// Name returns the known name with the fewest edits from name, the alphabetically first of several. It returns "" if
+// more than a third of name differs.
 func Name(name string, known []string) string {
 	best, least := "", len(name)/3+1
 	for _, candidate := range slices.Sorted(slices.Values(known)) {

@@ -8,10 +8,10 @@ import (
 
 var (
 	userinfo = lazyregexp.New(`\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@"'<>]*:([^\s/?"'<>]+)@[\w\[]`)
-	// header is the name of a header and a scheme, or a scheme alone.
+	// header matches the name of a header and a scheme, or a scheme alone.
 	header = lazyregexp.New(`(?i)\b(?:authorization["']?\s{0,3}[:=]\s{0,3}["']?` +
 		`(?:(?:basic|bearer|token|api-?key|digest)\s+)?|bearer\s+)([A-Za-z0-9._~+/=-]{8,})`)
-	// option is an option of a command with a user's password.
+	// option matches an option of a command with a user's password.
 	option = lazyregexp.New(`\b(?:curl|wget|http)\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:([^\s"'\x60]{3,})|` +
 		`\b(?:mysql|mysqldump|sshpass)\b[^\n]*?\s-p ?["']?([^\s"'-][^\s"']{3,})`)
 )

@@ -37,9 +37,9 @@ func isPath(value string) bool {
 
 var (
 	uuid = lazyregexp.New(`^(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	// measure is a number that counts or names something: 12-digit, 10+, 6-stellig, 3rd, 50%, 2FA.
+	// measure matches a number that counts or names something: 12-digit, 10+, 6-stellig, 3rd, 50%, 2FA.
 	measure = lazyregexp.New(`^(?i)\d{1,4}(?:st|nd|rd|th|x|fa|[+%]|[-+]?(?:[a-z]{4,}))$`)
-	// placeholder is an example or a reference: a value is to be put in its place, or is read from elsewhere.
+	// placeholder matches an example or a reference: the secret is to be put in its place, or is read from elsewhere.
 	placeholder = lazyregexp.New(`^(?i)(?:` +
 		`[<\[{(%@].*|\$.*|[*•.x#_-]+|` +
 		`(?:your|my|the|this|some|insert|enter|add|replace|put|paste|change|new|old|example|sample|dummy|fake)?` +
@@ -128,7 +128,7 @@ var (
 	wheel = lazyregexp.New(`^\d{1,2}(?:-\d{1,2}){2,3}$`) // of a safe or a lock
 )
 
-// isLongCode reports whether a value is a code, whatever code is meant.
+// isLongCode reports whether a value is a long code, whatever kind of code the name means.
 func isLongCode(value string) bool {
 	return len(value) >= 6 && isCode(value) && mixOf(value).letters <= 1
 }

@@ -22,7 +22,8 @@ type form struct {
 	assigns func(value string) bool
 	// alone reports whether nothing may follow a value in its clause.
 	alone bool
-	// least is the number of characters of a key that stands near the name, in whatever words; 0: no such value.
+	// least is the fewest characters of a key near the name, with any words between; 0: a key near the name does not
+	// count.
 	least int
 }
 

@@ -7,8 +7,7 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// numbers finds what has the length, the issuer and the checksum of a card number, an IBAN or a Chinese identity
-// number.
+// numbers finds card numbers, IBANs and Chinese identity numbers by their length, issuer and checksum.
 func numbers(text string) (spans []span) {
 	for _, match := range digitGroups.FindAllStringIndex(text, -1) {
 		start, end := match[0], match[1]
@@ -54,7 +53,7 @@ func isApart(text string, start, end int) bool {
 
 // issuers are the ranges of the first six digits of cards, and the least and most digits of their numbers.
 var issuers = [...][4]int{
-	{400000, 499999, 16, 16}, // Visa; 13 digits are of the past, and like those of an ISBN or a time
+	{400000, 499999, 16, 16}, // Visa; numbers of 13 digits are no longer issued, and look like an ISBN or a time
 	{510000, 559999, 16, 16}, // Mastercard
 	{222100, 272099, 16, 16}, //
 	{340000, 349999, 15, 15}, // American Express
@@ -87,7 +86,7 @@ func isCard(text string) bool {
 	return false
 }
 
-// isLuhn checks the sum of ISO/IEC 7812: of every second digit from the right, the double's digits count.
+// isLuhn checks the sum of ISO/IEC 7812: every second digit from the right is doubled, and the digits are added up.
 func isLuhn(digits string) bool {
 	sum := 0
 	for i := range len(digits) {
@@ -130,7 +129,7 @@ var ibanLengths = map[string]int{
 	"VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// ibanEnd returns where the IBAN ends that begins at start, or 0 if there is no valid one (ISO 13616).
+// ibanEnd returns the end of the IBAN that begins at start; 0 without a valid one (ISO 13616).
 func ibanEnd(text string, start int) int {
 	length := ibanLengths[text[start:start+2]]
 	var number []byte

@@ -63,7 +63,7 @@ func (s *ruleSet) in(lower string) (found []*rule) {
 	return found
 }
 
-// mostEntropy is less than what gitleaks asks of the tokens in code, where examples such as ghp_xxxx are common.
+// mostEntropy is less than gitleaks requires of tokens, since in code examples such as ghp_xxxx are common.
 const mostEntropy = 1.5
 
 // anyEnd is the end of gitleaks' expressions. A token in a sentence need not end so: "it is TOKEN, or TOKEN."
@@ -126,7 +126,7 @@ var (
 	blockBody = lazyregexp.New(`^(?:\s|\\[nr]|[A-Za-z0-9+/=]{16,})*`)
 )
 
-// blocks finds private keys from their first line to their last one, or as far as they go.
+// blocks finds private keys, from their first line to their last, or to the end of the visible part.
 func blocks(text string) (spans []span) {
 	if !strings.Contains(text, "-----BEGIN") {
 		return nil
@@ -141,7 +141,7 @@ func blocks(text string) (spans []span) {
 		if last := blockEnd.FindStringIndex(text[end:]); last != nil {
 			body = last[1]
 		}
-		if body >= shortestToken { // else the first line alone is mentioned
+		if body >= shortestToken { // else the text only mentions the first line
 			spans = append(spans, span{start, end + body, PrivateKey})
 		}
 		at = end + body

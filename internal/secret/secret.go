@@ -87,7 +87,7 @@ func find(text string) []span {
 	longest, digits := look(text)
 	var spans []span
 	lower := strings.ToLower(text)
-	if len(lower) != len(text) { // of few letters, such as İ, the cases differ in length
+	if len(lower) != len(text) { // a few letters, such as İ, have another length in lower case
 		lower = asciiLower(text)
 	}
 	if longest >= shortestRun {

@@ -60,19 +60,19 @@ func valuesOf(text string, start, end int, f *form) (spans []span) {
 	return f.near(after, end)
 }
 
-// link is how a text connects a name with a value.
+// link says how a text connects a name with a value.
 type link struct {
 	at       int  // where the value begins
 	assigned bool // by an equals sign or a colon
 	equal    bool // by an equals sign, or as a field of JSON
-	env      bool // whose name is in capitals, as in an environment
+	env      bool // the name is in capitals, as in an environment
 	words    bool // by a verb after which a plain word may be the value
 }
 
 // value is a text that may be a secret.
 type value struct {
 	text  string
-	start int    // its first byte in what was read; above 0 if it is quoted
+	start int    // index of its first byte in the text that was read; above 0 if it is quoted
 	rest  string // what follows it
 }
 
@@ -145,7 +145,7 @@ func (f *form) several(text string) string {
 	return ""
 }
 
-// withSigns returns a value with the signs at its end, if no sentence ends there: "password is Tr4in! and".
+// withSigns returns a value with the signs after it, unless a sentence ends there: "password is Tr4in! and".
 func (v value) withSigns(l link) value {
 	if signs := signsAfter.FindString(v.rest); signs != "" && (l.equal || goesOn.MatchString(v.rest[len(signs):])) {
 		v.text, v.rest = v.text+signs, v.rest[len(signs):]

@@ -61,7 +61,7 @@ var (
 )
 
 // phraseOf returns the words of a passphrase or of a wallet's recovery phrase at the beginning of a text: three to 24
-// words that make no sentence.
+// words that are not a sentence.
 func phraseOf(text string) string {
 	words := phraseWords.FindString(text)
 	list := strings.Fields(words)

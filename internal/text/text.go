@@ -40,8 +40,8 @@ func StripControls(s string) string {
 	}, s)
 }
 
-// IsChinese reports whether s should be answered in Chinese: it has more Han
-// characters than Latin words, and at most as many kana as Han characters.
+// IsChinese reports whether the answer to s should be in Chinese: s has more Han characters than Latin words, and at
+// most as many kana as Han characters.
 func IsChinese(s string) bool {
 	var han, kana, words int
 	inWord := false

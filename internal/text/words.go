@@ -11,7 +11,7 @@ import (
 	"github.com/kljensen/snowball/russian"
 )
 
-// negation is the one lexeme of every English negation.
+// negation is the lexeme of every English negation.
 const negation = "not"
 
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == '‘' || r == 'ʼ' }

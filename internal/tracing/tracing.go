@@ -105,7 +105,7 @@ func Header(ctx context.Context) string {
 	return carrier[parentHeader]
 }
 
-// FromHeader returns the span that a traceparent header names. It is not valid if the header is not.
+// FromHeader returns the span that a traceparent header names. The span is not valid if the header is not.
 func FromHeader(header string) trace.SpanContext {
 	carrier := propagation.MapCarrier{parentHeader: header}
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))

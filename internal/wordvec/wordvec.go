@@ -29,7 +29,7 @@ const Model = "minilm-words-v1"
 // Dim is the length of a vector.
 const Dim = meaningDim + CharacterDim + signatureDim
 
-// CharacterDim is the length of the part of a vector that has the characters of other scripts.
+// CharacterDim is the length of the part of a vector that represents the characters of other scripts.
 const CharacterDim = 192
 
 const signatureDim = 64
@@ -69,7 +69,7 @@ func (e *Embedder) Embed(ctx context.Context, use llm.Use, texts []string) ([][]
 	return vectors, nil
 }
 
-// Han is what another embedder knows of the Han characters of a text.
+// Han is the embedding, by another embedder, of the Han characters of a text.
 type Han struct {
 	Vector []float32 // CharacterDim numbers, which are added to the hashed characters; 1 is the length of an average word
 	Hashed bool      // the characters are hashed as well

@@ -2,7 +2,7 @@
 //
 //	text -> expressions of cues.txt -> Cues{Strong: 2, Weak: 1}     "Sold the house, we're in Sligo for good now."
 //
-// It knows English and Chinese, and nothing of what has changed.
+// It knows English and Chinese. It does not find out what has changed.
 package change
 
 import (
@@ -87,8 +87,8 @@ func Of(said string) (cues Cues) {
 	return cues
 }
 
-// IsOfOthers reports whether a text names a person or a place of the lists of others, such as a brother or a shop, that
-// an earlier text does not name.
+// IsOfOthers reports whether a text names a person or a place, such as a brother or a shop, that an earlier text does
+// not name. The names are the cues of strength others.
 func IsOfOthers(said, earlier string) bool {
 	before := read(earlier)
 	return slices.ContainsFunc(read(said), func(found cue) bool {

@@ -23,7 +23,7 @@ type grammar struct {
 	begins   map[string]bool // first words of patterns and of the words before them, other than numbers
 }
 
-// node is a place in the patterns, or in the members of a class.
+// node is a state in matching a pattern or a member of a class.
 type node struct {
 	next  map[string]*node // by the next word
 	holes []hole           // classes that may come next
@@ -36,11 +36,11 @@ type hole struct {
 	to    *node
 }
 
-// rule is what a pattern or a member of a class means.
+// rule is the meaning of a pattern or of a member of a class.
 type rule struct {
 	name string
 	args []string
-	weak bool // it counts only after a member of the class before
+	weak bool // it counts only after a member of the class "before"
 }
 
 // grammarOf returns the grammar, which is read once.

@@ -25,13 +25,13 @@ func (s *scan) tense() tense {
 	return s.about
 }
 
-// isDay reports whether a finding is a day as a whole.
+// isDay reports whether a finding is a whole day.
 func (f *finding) isDay() bool {
 	return len(f.intervals) > 0 && daysBetween(f.intervals[0].from, f.intervals[0].until) == 1 &&
 		f.rule.name != "part"
 }
 
-// narrow keeps a part of each period, unless that is a day.
+// narrow keeps a part of each period, unless the finding is a day.
 func (f *finding) narrow(code int) {
 	if code == 0 || f.isDay() {
 		return

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// code is the value of a member of a class: 5 for "5", 100*a + b for "a-b" and "a/b", and 10000*c more for "a-b c".
+// code returns the value of a member of a class: 5 for "5", 100*a + b for "a-b" and "a/b", and 100*a + b + 10000*c for
+// "a-b c".
 func (r *rule) code() int {
 	first, second, pair := strings.Cut(strings.ReplaceAll(r.name, "/", "-"), "-")
 	code, _ := strconv.Atoi(first)
@@ -20,8 +21,8 @@ func (r *rule) code() int {
 	return code
 }
 
-// number returns the number at a place, in digits, words or Chinese numerals, and how many tokens it takes: 0 if it is
-// no number.
+// number returns the number at a place, in digits, words or Chinese numerals, and the number of tokens that it takes; 0
+// tokens if there is no number.
 func (s *scan) number(i int) (value, width int, ordinal bool) {
 	if i >= len(s.tokens) {
 		return 0, 0, false

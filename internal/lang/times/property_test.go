@@ -12,7 +12,7 @@ import (
 	_ "hippocampus/internal/rapidtest"
 )
 
-// A day is named in several ways, and each reading holds the day.
+// A day is named in several ways. For each of them, one of the spans contains the day.
 func TestInQuestion_SpanContainsTheDayThatWasNamed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -125,7 +125,7 @@ func (c *clock) slashed(has captures) (list []interval) {
 	return list
 }
 
-// recurring returns what comes once a year: a date, days, a month, a season or a festival.
+// recurring returns an interval that comes once a year: a date, days, a month, a season or a festival.
 func (c *clock) recurring(name, which string, has captures) []interval {
 	zone := c.at.Location()
 	in := func(n int) (interval, bool) {

@@ -19,8 +19,8 @@ const (
 	part
 	cut
 	unit
-	oneNumber   // of two that are a day and a month
-	otherNumber // likewise
+	oneNumber   // one of two numbers that are a day and a month
+	otherNumber // the other one
 	fields
 )
 
@@ -52,7 +52,7 @@ type finding struct {
 	open       int  // 1: "since" stands before it, 2: "after" does
 }
 
-// found returns the times that the text names one by one.
+// found returns the times that the text names, one by one.
 func (s *scan) found() (list []finding) {
 	for i := 0; i < len(s.tokens); {
 		if t := &s.tokens[i]; t.number < 0 && !s.begins[t.word] {
@@ -72,7 +72,7 @@ func (s *scan) found() (list []finding) {
 	return list
 }
 
-// at returns the time whose first word is at a place, with the words around it that narrow it.
+// at returns the time whose first word is at a place, narrowed by the words around it.
 func (s *scan) at(i int) (f finding, known bool) {
 	cutBy, width := s.member("cut", i)
 	end, meaning, c := s.match(i + width)
@@ -103,7 +103,7 @@ func (s *scan) at(i int) (f finding, known bool) {
 	return f, true
 }
 
-// extend opens a time to one side if a word around it says so.
+// extend makes a time open at one side if a word around it says so.
 func (s *scan) extend(f *finding) {
 	if after, width := s.member("sinceafter", f.end); width > 0 {
 		f.open = min(after, 1)
@@ -151,7 +151,7 @@ func (s *scan) match(i int) (end int, meaning *rule, c captures) {
 	return end, meaning, c
 }
 
-// value returns the value of a class at a place and how many tokens it takes; 0 if the class has no value there.
+// value returns the value of a class at a place and the number of tokens that it takes; 0 tokens if there is no value.
 func (s *scan) value(class string, i int) (value, width int) {
 	least, most := 0, 0
 	switch class {

@@ -2,9 +2,9 @@
 //
 //	text + clock -> tokens -> patterns of english.txt and chinese.txt -> spans in the zone of the clock
 //
-// A span is what the words say: "yesterday" is that day, "last week" is Monday to Sunday, "two weeks ago" is the week
-// around that day, "in March" is the latest March that has begun, unless the sentence is about plans. Seasons are those
-// of the northern hemisphere, and weeks begin on Monday.
+// A span is the time that the words mean: "yesterday" is that day, "last week" is Monday to Sunday, "two weeks ago" is
+// the week around that day, "in March" is the latest March that has begun, unless the sentence is about plans. Seasons
+// are those of the northern hemisphere, and weeks begin on Monday.
 package times
 
 import "time"

@@ -1,4 +1,4 @@
-// Package topic reads what statements about a person are about, by words that belong to topics of everyday life:
+// Package topic finds the topics of statements about a person, by words that belong to topics of everyday life:
 //
 //	text -> lexemes, and parts of Chinese texts -> topics of topics.txt
 //

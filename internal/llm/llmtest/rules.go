@@ -120,8 +120,8 @@ func shortened(s string, room int) string {
 
 var room = regexp.MustCompile(`(\d+) ?(?:tokens|characters|words|个)`)
 
-// roomOf is the size that a prompt allows. In characters it is too small for a limit
-// in tokens or words, and so fits all of them.
+// roomOf returns the number of the size limit in a prompt, taken as characters. So many characters fit a limit in
+// tokens or words too.
 func roomOf(prompt string) int {
 	if match := room.FindStringSubmatch(prompt); match != nil {
 		n, _ := strconv.Atoi(match[1]) // too large a number is the largest one

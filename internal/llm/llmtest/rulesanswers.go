@@ -41,7 +41,7 @@ var thirdPerson = []struct {
 	{regexp.MustCompile(`我的?`), "@"},
 }
 
-// inThirdPerson rewrites a sentence of the user whose name is given, or empty.
+// inThirdPerson rewrites a sentence of the user. name is the user's name, or empty.
 func inThirdPerson(sentence, name string) string {
 	if name == "" {
 		name = "the user"
@@ -79,7 +79,7 @@ func importanceOf(sentence string) float64 {
 	return 0.4
 }
 
-// attributes are those that have one value at a time.
+// attributes match statements of attributes that have one value at a time.
 var attributes = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b(?:moved to|lives? in|living in)\b|搬到|住在`),
 	regexp.MustCompile(`(?i)\b(?:works? (?:at|for|as)|employer)\b|工作`),

@@ -110,9 +110,9 @@ func Ask[T any](ctx context.Context, t Template, chat llm.Chat, sample string, d
 	return llm.Ask(ctx, chat, p, parse)
 }
 
-// Check returns what is wrong with a statement of an answer, "" if nothing is:
-// invalid content, the template's own words, or another language than sample.
-// An empty sample skips the check of the language. Words of sample are no copy of the template.
+// Check returns what is wrong with a statement of an answer: invalid content, the template's own words, or another
+// language than sample; "" if nothing is wrong. An empty sample skips the check of the language. Words that are in
+// sample do not count as the template's own.
 func (t Template) Check(statement string, maxRunes int, sample string) string {
 	why := memory.CheckContent(statement, maxRunes)
 	switch {

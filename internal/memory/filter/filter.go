@@ -95,8 +95,7 @@ type condition struct {
 	required Requirement
 }
 
-// test reports whether a value matches, which is a string, a json.Number, a
-// bool, a time.Time or nil.
+// test reports whether a value matches. The value is a string, a json.Number, a bool, a time.Time or nil.
 type test func(value any) bool
 
 func (e condition) matches(s *subject) bool {

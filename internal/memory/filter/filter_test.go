@@ -180,7 +180,7 @@ func TestParse_NamesThePlaceOfAFault(t *testing.T) {
 	}
 }
 
-// A number whose exponent is huge takes no time, wherever it stands.
+// A number with a huge exponent takes no time, wherever it occurs.
 func TestMatches_IgnoresNumbersOutsideTheRange(t *testing.T) {
 	t.Parallel()
 	for _, n := range []string{`1e999999999`, `1e-999999999`, `-1e400`} {
@@ -236,7 +236,7 @@ func TestRequirement_OfContents(t *testing.T) {
 	}
 }
 
-// Foreign lists every character that a database does not put into lower case as Go does, if the result is ASCII.
+// Foreign lists every character that Go puts into lower case as an ASCII letter, unlike databases.
 func TestRequirement_KnowsForeignCharacters(t *testing.T) {
 	t.Parallel()
 	var found []string

@@ -196,7 +196,7 @@ func (p *parser) operator(t target, operator string, operand any) (expression, *
 	return c, nil
 }
 
-// in is the test whether a value equals one of the operands.
+// in returns the test whether a value equals one of the operands.
 func (t target) in(operands []any) (test, *memory.Field) {
 	wanted := map[any]bool{}
 	for _, operand := range operands {
@@ -248,7 +248,7 @@ func exactly(n json.Number) (*big.Rat, *memory.Field) {
 	return exact, nil
 }
 
-// ordered is the test of gt, gte, lt or lte.
+// ordered returns the test of gt, gte, lt or lte.
 func (t target) ordered(operator string, operand any) (test, *memory.Field) {
 	var bound any
 	switch v := operand.(type) {
@@ -285,7 +285,7 @@ func (t target) ordered(operator string, operand any) (test, *memory.Field) {
 	}, nil
 }
 
-// contains is the test of contains or icontains.
+// contains returns the test of contains or icontains.
 func (t target) contains(operator string, operand any) (test, *memory.Field) {
 	part, isText := operand.(string)
 	switch {

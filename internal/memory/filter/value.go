@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// kind is what the values of a field are.
+// kind is the kind of the values of a field.
 type kind string
 
 const (

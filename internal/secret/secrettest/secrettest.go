@@ -31,7 +31,7 @@ type Text struct {
 
 var marked = lazyregexp.New(`«([^»]*)»`)
 
-// Read returns the texts of files, whose first lines say how they are written.
+// Read returns the texts of files. The first lines of a file say how the texts are written.
 func Read(t testing.TB, names ...string) (texts []Text) {
 	t.Helper()
 	for _, name := range names {
