@@ -6,7 +6,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Statements of what a user is get an importance that is high enough for forgetting to keep them.
+// A statement about what a user is gets an importance that is high enough for forgetting to keep it.
 func TestImportance_OfWhatAUserIs(t *testing.T) {
 	t.Parallel()
 	const kept = 0.83 // default of forgetting.keep_importance

@@ -2,8 +2,8 @@ package scorer
 
 import "hippocampus/internal/memory"
 
-// labelled are sentences with the domain of what a careful reader would keep from each. An empty domain: nothing that
-// reaches the gate of 0.7.
+// labelled are sentences, each with the domain of the fact that a careful reader would keep from it. An empty domain:
+// no fact reaches the gate of 0.7.
 var labelled = []struct {
 	says   string
 	domain memory.Domain

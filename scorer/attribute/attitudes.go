@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// attitude is what the user feels about an object: likes or dislikes it, is or is not afraid of it or allergic to it.
+// attitude is the user's attitude to an object: a like or dislike, a fear or an allergy, or the absence of either.
 type attitude struct {
 	kind     string   // liking, fear or allergy
 	positive bool     // likes it, is afraid of it, is allergic to it

@@ -36,7 +36,7 @@ func Of(statement string) []Claim {
 	return ofEnglish(statement)
 }
 
-// Name returns the name that a statement gives as the user's, in lower case; "" if it gives no name.
+// Name returns the user's name that a statement states, in lower case; "" if it states no name.
 func Name(statement string) string {
 	for _, claim := range Of(statement) {
 		if claim.Attribute == name {

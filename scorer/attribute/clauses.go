@@ -68,7 +68,7 @@ func grammarOf(statement string) *grammar {
 	return &english
 }
 
-// grammar is what Clauses knows of a language.
+// grammar holds the expressions that Clauses uses for a language.
 type grammar struct {
 	hello  *lazyregexp.Regexp // begins a statement and is left out
 	ends   *lazyregexp.Regexp // between clauses

@@ -24,7 +24,7 @@ const (
 		imperativeChinese + `(?:` + rewritesChinese + `|` + improvesChinese + `)` + sameSentence + aTextChinese + `|` +
 		`(?:把|` + aTextChinese + `[^。！？]*(?:请|帮))` + sameSentence + improvesChinese + `|` + aMeaning
 
-	// aMeaning asks what the words of a text mean, or who wrote them.
+	// aMeaning matches a question about the meaning or the author of the words of a text.
 	aMeaning = `\b(?:what|who|explain|interpret|analy[sz]e)\b` + sameSentence +
 		`\b(?:lyrics|poem|verses?|song|stanzas?)\b|` +
 		`(?:歌词|首歌|首诗|诗句)` + sameSentence + `(?:意思|谁写|理解|赏析)|` +

@@ -1,4 +1,4 @@
-// Package voice divides what a user sent into the user's own words and those of another voice, by their form:
+// Package voice divides a user's message into the user's own words and those of another voice, by their form:
 //
 //	text -> lines of mails, chats, logs, code, quoted lines, documents to work on -> spans with their kinds
 //	     -> in the user's own lines: quoted speech with the clause that reports it
