@@ -26,7 +26,7 @@ import (
 	"hippocampus/knowledge/facts"
 )
 
-// Records is what consolidation needs of the database.
+// Records is the part of the database that consolidation uses.
 type Records interface {
 	db.Consolidations
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)

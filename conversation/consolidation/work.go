@@ -32,7 +32,7 @@ type ConsolidateConversation struct {
 // Kind is the name that the job is stored under.
 func (ConsolidateConversation) Kind() string { return "consolidate_conversation" }
 
-// Totals is what a job or a run of the schedule did.
+// Totals counts the results of a job or of a run of the schedule.
 type Totals struct {
 	Done    int `json:"done"`
 	Skipped int `json:"skipped"`

@@ -44,7 +44,7 @@ func (s *Service) compaction(c memory.Conversation) db.Job {
 	}
 }
 
-// Compacted is what a compaction did.
+// Compacted is the result of a compaction.
 type Compacted struct {
 	Steps   int   `json:"steps"`
 	Events  int64 `json:"events"`  // that were condensed

@@ -81,7 +81,8 @@ func Sources(summary string, events []Event) []grounding.Source {
 	return sources
 }
 
-// Heard returns what the user of a conversation has said in events. The names of the speakers count as known.
+// Heard returns the talk of a conversation's events, from which the user's statements can be read. The names of the
+// speakers count as known.
 func Heard(events []Event) *grounding.Talk {
 	names := ""
 	for _, e := range events {

@@ -25,7 +25,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Records is what the working memory needs of the database.
+// Records is the part of the database that the working memory uses.
 type Records interface {
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
 	TurnLister

@@ -42,7 +42,8 @@ func TestWorking_LeavesOutWhatIsWithheld(t *testing.T) {
 	}
 }
 
-// A summary of what is withheld is made again without it, also if all of its first half is withheld.
+// If a part of a summarised event is withheld, the summary is made again without the part, also if all of its first
+// half is withheld.
 func TestWork_CondensesAgainWithoutWhatIsWithheld(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

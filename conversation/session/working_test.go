@@ -170,7 +170,7 @@ func TestWorking_MatchesTheLog(t *testing.T) {
 	}
 }
 
-// The least recently used rings are evicted first, and the counted bytes are those of the held rings.
+// The least recently used rings are evicted first, and the statistics count the bytes of the held rings.
 func TestRings_AreBounded(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
