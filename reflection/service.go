@@ -23,7 +23,7 @@ import (
 	"hippocampus/reflection/derivation"
 )
 
-// Records is what reflection needs of the database.
+// Records is the part of the database that reflection uses.
 type Records interface {
 	jobs.OwnerLister
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
@@ -73,7 +73,7 @@ func New(parts Parts, set Settings) *Service {
 // Importance of every insight.
 const Importance = 0.9
 
-// Result is what one reflection did.
+// Result is the result of one reflection.
 type Result struct {
 	At       time.Time
 	Facts    int             // that were considered

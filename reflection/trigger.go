@@ -80,7 +80,7 @@ func (s *Service) Work(ctx context.Context, job ReflectUser) (any, error) {
 	return totals, err
 }
 
-// Totals is what a run over all users did.
+// Totals counts the results of a run over all users.
 type Totals struct {
 	Users    int `json:"users"`    // who have memories
 	Skipped  int `json:"skipped"`  // for whom no reflection was due

@@ -21,7 +21,7 @@ func (r *rendering) Answer(_ context.Context, p llm.Prompt) (string, error) {
 	return "", errors.New("there is no answer")
 }
 
-// monday is the day of what was said first.
+// monday is the day of the first statements.
 var monday = time.Date(2031, 5, 5, 8, 0, 0, 0, time.UTC)
 
 func TestPrompts_AreGolden(t *testing.T) {

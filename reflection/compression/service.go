@@ -26,7 +26,7 @@ import (
 	"hippocampus/reflection/derivation"
 )
 
-// Records is what compression needs of the database.
+// Records is the part of the database that compression uses.
 type Records interface {
 	jobs.OwnerLister
 	Stale(ctx context.Context, owner memory.Owner, f db.StaleFilter) ([]memory.Memory, error)
@@ -62,7 +62,7 @@ type Service struct {
 // New makes a service.
 func New(parts Parts, set Settings) *Service { return &Service{parts, set} }
 
-// Result is what one run did, or would do.
+// Result is the result of one run, or of a dry run.
 type Result struct {
 	At         time.Time
 	Considered int // old memories
@@ -210,7 +210,7 @@ func attributes(group []memory.Memory) derivation.Conclusion {
 	return c
 }
 
-// Totals is what a run over all users did.
+// Totals counts the results of a run over all users.
 type Totals struct {
 	Users      int `json:"users"`
 	Considered int `json:"considered"` // old memories

@@ -122,7 +122,8 @@ func groundsOf(memories []memory.Memory) (sources []grounding.Source) {
 	return sources
 }
 
-// accountOf returns what memories state, oldest first. A message of the assistant may ask a question that the next
+// accountOf returns the statements of memories, oldest first. A message of the assistant may ask a question that the
+// next message answers.
 // message answers.
 func accountOf(memories []memory.Memory) grounding.Account {
 	memories = slices.SortedStableFunc(slices.Values(memories), func(a, b memory.Memory) int {

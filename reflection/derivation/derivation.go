@@ -20,7 +20,7 @@ import (
 	"hippocampus/vectorstore/projection"
 )
 
-// Records is what derivation needs of the database.
+// Records is the part of the database that derivation uses.
 type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
@@ -79,7 +79,7 @@ func (s *Service) Draft(owner memory.Owner, content string, t memory.Type, domai
 	}
 }
 
-// Result is what a derivation did.
+// Result is the result of a derivation.
 type Result struct {
 	Stored  []memory.Memory // the derived memories, without embeddings
 	Held    []memory.Memory // active memories that hold derived content
