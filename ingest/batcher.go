@@ -52,7 +52,7 @@ func (b *batcher) take() (turns []db.EndedTurn) {
 	return turns
 }
 
-// run calls f with each batch until the context ends, and then with what is still queued.
+// run calls f with each batch until the context ends, and then with the turns that are still queued.
 func (b *batcher) run(ctx context.Context, f func(turns []db.EndedTurn)) {
 	for {
 		select {

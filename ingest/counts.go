@@ -17,7 +17,7 @@ const (
 	OutcomeFailed    TurnOutcome = "failed"   // the turn is given up, until it is replayed
 )
 
-// counts are numbers of what this process has done since it started.
+// counts are the counters of this process since it started.
 type counts struct {
 	mu       sync.Mutex
 	turns    map[TurnOutcome]int64

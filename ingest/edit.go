@@ -79,8 +79,7 @@ func (s *Service) edit(
 	return edited[0], nil
 }
 
-// editOwned applies f to those of an owner's memories that exist, in one
-// transaction, and pushes the changes.
+// editOwned applies f to the memories of an owner that exist, in one transaction, and pushes the changes.
 func (s *Service) editOwned(
 	ctx context.Context, owner memory.Owner, ids []string, kind memory.EventKind, f edit,
 ) (edited []memory.Memory, err error) {

@@ -30,7 +30,7 @@ type Forgetting struct {
 	DryRun bool // only find out what would be done
 }
 
-// Effect is what a change of one memory did to another one.
+// Effect is the change of a memory that the change of another one caused.
 type Effect struct {
 	ID   string
 	Type memory.Type
@@ -38,7 +38,7 @@ type Effect struct {
 	Why  statement.Why
 }
 
-// Done is what was done to a memory.
+// Done says how a memory was changed.
 type Done string
 
 // What may be done.

@@ -9,13 +9,13 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// FactEffect is what a change of a memory did to a fact on a timeline.
+// FactEffect is the change of a fact on a timeline that the change of a memory caused.
 type FactEffect struct {
 	ID, Type, Key string
 	Done          Done // DoneForgotten or DoneRestored
 }
 
-// formerFact is what a forgotten fact was before.
+// formerFact is the state of a fact before it was forgotten.
 type formerFact struct {
 	ID         string           `json:"id"`
 	State      memory.FactState `json:"state"`
@@ -25,7 +25,7 @@ type formerFact struct {
 }
 
 // forgetFacts takes the facts that forgotten memories state from their timelines. memories maps the id of each
-// forgotten memory to that of the memory of the batch. Later evidence of the same value counts as new.
+// forgotten memory to the id of the memory of the batch. Later evidence of the same value counts as new.
 func (p *forgetting) forgetFacts(ctx context.Context, tx db.UserTx, memories map[string]string) error {
 	ids := make([]string, 0, len(memories))
 	for id := range memories {

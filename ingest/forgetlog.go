@@ -12,7 +12,8 @@ import (
 	"hippocampus/internal/text"
 )
 
-// LogEffect is what a change of a memory did to an event of a conversation or a message of another turn.
+// LogEffect is the change of an event of a conversation, or of a message of another turn, that the change of a memory
+// caused.
 type LogEffect struct {
 	TurnID         string
 	ConversationID string // empty: of a turn without one

@@ -19,7 +19,7 @@ type forgetting struct {
 	owner memory.Owner
 	batch []memory.Memory
 	Forgetting
-	turn *memory.Turn // that is withdrawn, with the memories of the batch; may be nil
+	turn *memory.Turn // the withdrawn turn, whose memories are the batch; may be nil
 	// keepsTurn: the turn itself stays, and so do repetitions of the batch elsewhere.
 	keepsTurn bool
 	title     string                     // new one of its conversation, if that had the turn's
@@ -249,7 +249,7 @@ func (p *forgetting) turnID() string {
 	return p.turn.ID
 }
 
-// plannedFor returns what is planned for a memory, nil if nothing is.
+// plannedFor returns the change that is planned for a memory, or nil.
 func (p *forgetting) plannedFor(id string) *planned {
 	for _, c := range p.planned {
 		if c.ID == id {

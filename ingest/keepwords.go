@@ -96,7 +96,7 @@ func (s *Service) storeMessages(ctx context.Context, turn memory.Turn, messages 
 	return err
 }
 
-// embedStored embeds those of the stored messages of a turn that have no embedding.
+// embedStored embeds the stored messages of a turn that have no embedding.
 func (s *Service) embedStored(ctx context.Context, stored []memory.Memory) error {
 	bare := slices.DeleteFunc(slices.Clone(stored), func(m memory.Memory) bool { return !m.WordsOnly() })
 	embedded, err := s.embed(ctx, bare)
@@ -106,7 +106,7 @@ func (s *Service) embedStored(ctx context.Context, stored []memory.Memory) error
 	return s.storeEmbeddings(ctx, embedded)
 }
 
-// storeEmbeddings gives stored memories their embeddings, unless they have changed since, and pushes them.
+// storeEmbeddings stores the embeddings of stored memories, unless these have changed since, and pushes them.
 func (s *Service) storeEmbeddings(ctx context.Context, embedded []memory.Memory) error {
 	var embeddings []db.Reembedding
 	var space memory.Space

@@ -93,8 +93,8 @@ func (l *logEdit) change(t *memory.Turn, root string, withheld []memory.Withheld
 	effects.noteAll(*t, before)
 }
 
-// withdraw withdraws a turn that has not changed since it was read. Its conversation gets the title if it had the
-// turn's. errOutdated: the turn has changed, or was deleted.
+// withdraw withdraws a turn that has not changed since it was read. The conversation gets the new title if its title
+// came from the turn. errOutdated: the turn has changed, or was deleted.
 func (l *logEdit) withdraw(ctx context.Context, tx db.UserTx, read memory.Turn, title string, at time.Time) error {
 	t, err := l.turn(ctx, tx, read.ID)
 	switch {

@@ -183,7 +183,7 @@ func (s *Service) drafts(
 // causeOf returns the cause that is recorded with the changes of a turn.
 func causeOf(t memory.Turn) string { return "turn " + t.ID }
 
-// settle gives a candidate the verdict of the memory that was written for it.
+// settle copies the verdict, the memory id and the reason of a written draft to its candidate.
 func settle(c *memory.Candidate, w write.Written) {
 	c.Verdict = w.Verdict
 	c.MemoryID = w.Memory.ID

@@ -312,7 +312,7 @@ func (r *restoring) run(ctx context.Context) (results []Edited, err error) {
 	return results, err
 }
 
-// store stores a memory that was changed back; into is what it was condensed into before.
+// store stores a memory that was changed back. into are the ids of the memories that it was condensed into before.
 func (r *restoring) store(
 	ctx context.Context, changes *history.Recorder, before memory.Memory, m *memory.Memory, into []string,
 ) error {

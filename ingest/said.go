@@ -72,10 +72,10 @@ func eventsOf(messages []memory.Message) []event {
 	return events
 }
 
-// news returns the messages of a turn that the log does not have. Ids decide first, see identified. Of the other
-// messages of the user and the assistant, the longest beginning of those in the turn that equals the end of those in
-// the log is known. A message of another role or kind, such as a system message, is known if it comes before what is
-// new and the log has an equal message.
+// news returns the messages of a turn that the log does not have. Ids decide first, see identified. The other messages
+// of the user and the assistant are compared in order: the longest beginning of the turn that equals the end of the log
+// is known. A message of another role or kind, such as a system message, is known if it comes before the first new
+// message and the log has an equal message.
 func (s *said) news(turn memory.Turn) []memory.Message {
 	reported := eventsOf(turn.Messages)
 	isSpoken := func(e event) bool { return e.spoken }

@@ -47,7 +47,7 @@ func (s *Service) score(ctx context.Context, q question) (facts []scorer.Fact, e
 	return facts, err
 }
 
-// answer is what the scorer proposed from a turn.
+// answer is the scorer's proposal for a turn.
 type answer struct {
 	facts    []scorer.Fact
 	withheld int // parts of the turn that the scorer was not given

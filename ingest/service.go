@@ -47,7 +47,7 @@ type Settings struct {
 	Threshold     float64       // importance from which a fact is kept
 	MinImportance float64       // from which a direct write is accepted
 	Messages      bool          // keep the chat messages of turns also
-	CutSecrets    bool          // out of turns that were stored before secrets were cut out of requests
+	CutSecrets    bool          // cut secrets out of turns that were stored before requests were cut
 	AnswerRunes   int           // characters of an assistant's message that are kept, apart from list items
 	EchoWindow    time.Duration // how long a recalled memory can be echoed
 	Before        int           // chat messages before a turn that the scorer is given

@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// BenchmarkOf finds what states the same as a fact, among 10,000 memories.
+// BenchmarkOf finds the memories that state the same as a fact, among 10,000 memories.
 func BenchmarkOf(b *testing.B) {
 	var l log
 	for i := range 4_000 {

@@ -24,7 +24,7 @@ const (
 	Answers  Why = "answers"  // a message that answers one of these, and is kept with what it was asked
 )
 
-// Found is a memory that states a statement, or was derived from what states it.
+// Found is a memory that states the statement, or was derived from one that does.
 type Found struct {
 	ID   string
 	Left string // of a message: what it says besides; "": nothing
@@ -48,7 +48,7 @@ type closure struct {
 	message    string          // id of the memory, if it is a message
 }
 
-// Of returns what states the same as a memory, except for the memory. `sources` are the memories that it was derived
+// Of returns the memories that state the same as a memory. `sources` are the memories that this memory was derived
 // from, in any status, and docs are its owner's active memories. Of leaves out memories of other agents. The Statement
 // recognises in the log what the memory and the found memories state.
 func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, Statement) {

@@ -84,7 +84,8 @@ func (c *closure) isOfTurn(t memory.Turn) bool {
 	return false
 }
 
-// States reports whether a sentence of a text has nearly all words of a fact, or the fact those of the sentence.
+// States reports whether a sentence of a text has nearly all words of a fact, or the fact has nearly all words of the
+// sentence.
 func States(content, fact string) bool {
 	w := wordsOf(fact)
 	return slices.ContainsFunc(text.Sentences(content), func(s string) bool { return same(wordsOf(s), w) })

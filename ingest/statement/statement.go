@@ -62,7 +62,7 @@ func namesIn(content string) words {
 	return names
 }
 
-// in returns the share of the words that are in other, 0 without words.
+// in returns the share of the words that other has too, 0 without words.
 func (w words) in(other words) float64 {
 	n := 0
 	for word := range w {
@@ -89,7 +89,7 @@ func same(a, b words) bool {
 	return len(a) > 0 && len(b) > 0 && max(a.in(b), b.in(a)) >= restated
 }
 
-// clauseEnds are where a sentence may go on with another statement.
+// clauseEnds match the places at which a sentence may go on with another statement.
 var clauseEnds = lazyregexp.New(`[,，、;；:：]\s*|\s(?:and|but|und|aber|et|mais|y|pero|e|mas)\s`)
 
 // clauses divides a sentence into parts, which joined are the sentence.
@@ -194,7 +194,7 @@ func echoed(content string, least int, isEcho func(sentence words) bool) (left s
 	return tidy(kept.String(), least), taken
 }
 
-// tidy returns what is left of a message, "" if it has fewer lexemes than least.
+// tidy returns the rest of a message without space around it, "" if it has fewer lexemes than least.
 func tidy(left string, least int) string {
 	left = strings.TrimSpace(left)
 	if len(text.Lexemes(left)) < least {

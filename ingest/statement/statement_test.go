@@ -78,7 +78,7 @@ func (l *log) add(m memory.Memory, sources ...string) {
 	l.rows[m.ID] = m
 }
 
-// found returns what is found with a memory, as "id why left".
+// found returns the memories that are found with a memory, each as "id why left".
 func (l *log) found(id string) (found []string) {
 	var sources []memory.Memory
 	for _, d := range l.docs {

@@ -99,7 +99,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 	return compared, group.Wait()
 }
 
-// outdated returns those of the user's recent facts that a comparison has not seen.
+// outdated returns the user's recent facts that a comparison has not seen.
 func (c comparison) outdated(recent []memory.Memory) (unseen []memory.Memory) {
 	for _, m := range recent {
 		if revision, seen := c.seen[m.ID]; m.Type != memory.TypeMessage && (!seen || revision != m.Revision) {

@@ -66,8 +66,8 @@ func inBrackets(why string) string {
 	return " (" + why + ")"
 }
 
-// unchanged returns those of the known memories on which there is a verdict and that have not changed since, by id. A
-// memory that was condensed since still says the same.
+// unchanged returns the known memories on which there is a verdict and that have not changed since, by id. A memory
+// that was condensed since still says the same.
 func unchanged(known []*memory.Memory, verdicts []verdict) map[string]*memory.Memory {
 	before := make(map[string]verdict, len(verdicts))
 	for _, v := range verdicts {

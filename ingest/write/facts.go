@@ -15,7 +15,7 @@ const factsLimit = 2000
 // mostChanged is the most facts that are read by their ids. If more have changed, reading all facts takes less time.
 const mostChanged = factsLimit / 8
 
-// newestFacts returns the owner's newest active facts, and the newest ones that an insight stands for.
+// newestFacts returns the owner's newest active facts, and the newest condensed ones.
 func (w *Writer) newestFacts(ctx context.Context, owner memory.Owner) (active, condensed []memory.Memory, err error) {
 	if active, err = w.activeFacts(ctx, owner); err != nil {
 		return nil, nil, err

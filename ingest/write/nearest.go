@@ -16,7 +16,7 @@ import (
 // nearestLimit bounds the similar memories of a draft that are compared.
 const nearestLimit = 20
 
-// nearest is what drafts of one user are compared with before the user's lock is taken.
+// nearest holds the memories with which drafts of one user are compared before the user's lock is taken.
 type nearest struct {
 	ids   [][]string      // of each draft: the memories most similar to it
 	known []memory.Memory // those of all drafts, and recent ones, which searches may not find yet; only for a judge

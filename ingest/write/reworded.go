@@ -14,7 +14,7 @@ import (
 // byEdit says why a former wording is superseded.
 const byEdit = "a request changed its content"
 
-// rewording is what is read before a fact gets other words.
+// rewording holds the data that is read before a fact is reworded.
 type rewording struct {
 	begun    time.Time            // when the other fields were read
 	known    []memory.Memory      // facts of the owner; nil if the new words replace nothing by rules
@@ -149,7 +149,7 @@ func (w *Writer) revive(ctx context.Context, r *rewording, superseded []memory.M
 	return err
 }
 
-// reword gives the stored fact other words.
+// reword changes the words of the stored fact.
 func (t *transaction) reword(
 	ctx context.Context, id string, r rewording, apply func(m *memory.Memory) error,
 ) (reworded memory.Memory, err error) {

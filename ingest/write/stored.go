@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/tracing"
 )
 
-// change is what becomes of a draft.
+// change is the result of comparing a draft, before it is stored.
 type change struct {
 	draft      memory.Memory  // as it is to be stored
 	into       *memory.Memory // the memory that it is merged into; nil: it becomes a memory of its own
@@ -37,7 +37,7 @@ type transaction struct {
 	w      *Writer
 	tx     db.UserTx
 	except []string  // ids of memories that no draft concerns
-	begun  time.Time // when the facts were read that stored facts are compared with; see settle
+	begun  time.Time // when the facts were read with which stored facts are compared; see settle
 
 	recent    []memory.Memory  // so recent that searches may not find them yet
 	inserted  []*memory.Memory // which are stored at the end, all at once
@@ -91,7 +91,7 @@ func isNew(d Draft) change {
 	return change{draft: d.Memory, verdict: memory.Kept, reason: "nothing like it was known"}
 }
 
-// place compares a draft with what is known now.
+// place compares a draft with the memories as they are now, and returns its change.
 func (t *transaction) place(ctx context.Context, d Draft, f finding) (change, error) {
 	known, err := t.known(ctx, &d.Memory, f)
 	if err != nil {
@@ -182,7 +182,8 @@ func (t *transaction) store(ctx context.Context, d Draft, c change) (written Wri
 	return Written{Memory: *held, Verdict: c.verdict, Reason: c.reason}, nil
 }
 
-// replace marks the memories that a draft replaces as superseded by the memory that holds it, or this memory as
+// replace marks the memories that the draft replaces as superseded by held, the memory that holds the draft. If another
+// memory replaces the draft, it marks held as superseded instead.
 // superseded by another.
 func (t *transaction) replace(ctx context.Context, held *memory.Memory, c change, turnID string) error {
 	for _, r := range c.replaces {
