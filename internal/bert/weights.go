@@ -32,7 +32,7 @@ type weights struct {
 	positions     string // int8, hidden numbers for each place in a text
 	wordScale     float32
 	positionScale float32
-	kind          []float32 // added to each token: the first of two texts
+	kind          []float32 // added to each token: the segment embedding of the first text
 	norm          norm
 	layers        [layers]layer
 	centre        []float32 // the mean of sentences on the axes

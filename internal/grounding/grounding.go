@@ -40,7 +40,7 @@ func Invented(statement string, sources ...Source) []string {
 	return Read(sources...).Invented(statement)
 }
 
-// Evidence is what sources have.
+// Evidence holds the names, numbers and dates, and the words, of some sources.
 type Evidence struct {
 	texts   []string // in plain form, see plain
 	lexemes map[string]bool
@@ -134,7 +134,7 @@ func readOne(source Source) Evidence {
 	return has
 }
 
-// merged is what several sources have.
+// merged returns the evidence of several sources.
 func merged(read []Evidence) Evidence {
 	has := Evidence{
 		words: map[string]bool{}, numbers: map[float64]bool{}, lexemes: map[string]bool{}, count: len(read),

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// statements holds in each line what is invented ("-": nothing), a statement, and its sources.
+// statements holds in each line the invented words ("-": no words), a statement, and its sources.
 //
 //go:embed testdata/statements.tsv
 var statements string

@@ -19,7 +19,7 @@ func matterOf(source Source) *matter {
 	return m
 }
 
-// matterOfAll is what several lines have.
+// matterOfAll returns the matter of several lines.
 func matterOfAll(lines []*matter) *matter {
 	read := make([]Evidence, len(lines))
 	for i, line := range lines {

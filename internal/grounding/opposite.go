@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/text"
 )
 
-// Account is what was stated in a talk, by any speaker.
+// Account holds the statements of a talk, by any speaker.
 type Account struct {
 	clauses []clause
 	known   map[string]bool // the lexemes of all clauses, and of questions

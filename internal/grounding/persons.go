@@ -66,8 +66,8 @@ var (
 	ofUser = lazyregexp.New(`^(\p{Han}{2,4})是用户的`)
 )
 
-// placedNamesIn returns the Chinese names of a statement that begin with a surname, between the words that may precede
-// a name and text that matches after. It also returns what the beginning of the statement says to be the user's.
+// placedNamesIn returns the Chinese names of a statement that begin with a surname, follow a word that may precede a
+// name, and are followed by text that matches after. It also returns the name or thing that ofUser finds.
 func placedNamesIn(s string, after *lazyregexp.Regexp) (names []string) {
 	if !hasHan(s) {
 		return nil

@@ -13,7 +13,7 @@ import (
 //go:embed reckoned.txt
 var reckonedFile string
 
-// reckonedWords are words that stand for numbers.
+// reckonedWords are words that mean numbers.
 var reckonedWords = func() map[string][]float64 {
 	words := map[string][]float64{}
 	for _, e := range entriesOf(reckonedFile) {

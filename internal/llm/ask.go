@@ -42,7 +42,7 @@ func Ask[T any](ctx context.Context, chat Chat, p Prompt, parse func(*Answer) (T
 	return value, unusable(err)
 }
 
-// Outcome is what became of an answer.
+// Outcome says how an answer was used.
 type Outcome string
 
 // The outcomes of an answer.
@@ -52,7 +52,7 @@ const (
 	OutcomeRefused  Outcome = "refused"
 )
 
-// Reading is what Ask made of an answer.
+// Reading is the result of reading an answer.
 type Reading struct {
 	Prompt  string // its name
 	Answer  string // as the model wrote it

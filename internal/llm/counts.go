@@ -13,7 +13,7 @@ type Counts struct {
 	failures map[Failure]int
 }
 
-// Failure is what failed calls are counted by.
+// Failure is the key by which failed calls are counted.
 type Failure struct {
 	Prompt string
 	Cause  Cause

@@ -125,7 +125,7 @@ func (r chatRequest) said() string {
 	return texts.String()
 }
 
-// complaint is what the body of an error says.
+// complaint is the content of an error's body.
 type complaint struct {
 	words  string     // its messages, each with a line end
 	places [][]string // paths to fields, each the names on the path

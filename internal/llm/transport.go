@@ -63,7 +63,8 @@ func (f *failure) concernsRequest() bool {
 	return f.status >= 400 && !f.retriable() && !f.refusesKey()
 }
 
-// aboutTextLength matches refusals of texts that are too long for an embedding model, besides those of aboutLength.
+// aboutTextLength matches further refusals of texts that are too long for an embedding model, in addition to
+// aboutLength.
 var aboutTextLength = regexp.MustCompile(`(?i)(?:less|fewer|more) than \d+ tokens|input.{0,20} length|` +
 	`max(?:imum)?.{0,20} (?:length|tokens)`)
 

@@ -137,7 +137,7 @@ type Candidate struct {
 	CreatedAt  time.Time
 }
 
-// Verdict is what the gate decided about a candidate.
+// Verdict is the gate's decision about a candidate.
 type Verdict string
 
 // The verdicts.

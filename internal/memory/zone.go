@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// UserZone is what is known of a user's time zone.
+// UserZone holds the known data of a user's time zone.
 type UserZone struct {
 	Owner
 	Chosen string // an IANA name, such as Asia/Shanghai; empty: no zone was chosen

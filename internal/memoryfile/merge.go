@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Plan is what to do so that the memories become those of a file.
+// Plan is the list of changes by which the memories become those of a file.
 type Plan struct {
 	Add     []*Bullet // their texts become memories of their types
 	Change  []Change

@@ -129,7 +129,7 @@ func at(outer string, fault *memory.Field) *memory.Field {
 	return fault
 }
 
-// target is what a condition is about: a field, or a key of the metadata.
+// target is the subject of a condition: a field, or a key of the metadata.
 type target struct {
 	field
 	key string // of the metadata, if the kind is anything; else the name of the field
