@@ -75,8 +75,8 @@ var embedder = sync.OnceValue(wordvec.New)
 // nameClass is the class of a word that is taken for a name.
 const nameClass = "<name>"
 
-// A word of a sentence, in lower case: letters of a script with word boundaries, a Chinese character or a Chinese word
-// of a class, "#" for digits, or a mark.
+// word is a word of a sentence, in lower case: letters of a script with word boundaries, a Chinese character or a
+// Chinese word of a class, "#" for digits, or a mark.
 type word struct {
 	word  string
 	class string // "<kin>"; "<name>" for an upper-case word within a sentence; else the word
