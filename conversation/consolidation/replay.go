@@ -16,9 +16,9 @@ import (
 
 // The greatest size of a summary.
 const (
-	maxSummaryRunes = 200 // of a Chinese one
-	maxSummaryWords = 80  // of a summary in another language
-	otherRunes      = 800 // also of a summary in another language
+	maxSummaryRunes = 200 // characters of a Chinese summary
+	maxSummaryWords = 80  // words of a summary in another language
+	otherRunes      = 800 // characters of a summary in another language
 )
 
 // summarised counts what a replay did.
