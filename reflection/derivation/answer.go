@@ -124,7 +124,6 @@ func groundsOf(memories []memory.Memory) (sources []grounding.Source) {
 
 // accountOf returns the statements of memories, oldest first. A message of the assistant may ask a question that the
 // next message answers.
-// message answers.
 func accountOf(memories []memory.Memory) grounding.Account {
 	memories = slices.SortedStableFunc(slices.Values(memories), func(a, b memory.Memory) int {
 		return a.CreatedAt.Compare(b.CreatedAt)
