@@ -77,7 +77,7 @@ func TestNews_DisregardContexts(t *testing.T) {
 	}
 }
 
-// The log is the chat, whatever window of it a backend reports, how often, and to which of two processes.
+// The log equals the chat, whichever windows of the chat a backend reports, however often, to either of two processes.
 func TestAccept_KeepsEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

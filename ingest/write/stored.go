@@ -184,7 +184,6 @@ func (t *transaction) store(ctx context.Context, d Draft, c change) (written Wri
 
 // replace marks the memories that the draft replaces as superseded by held, the memory that holds the draft. If another
 // memory replaces the draft, it marks held as superseded instead.
-// superseded by another.
 func (t *transaction) replace(ctx context.Context, held *memory.Memory, c change, turnID string) error {
 	for _, r := range c.replaces {
 		if err := t.supersede(ctx, r.memory, held.ID, r.Verdict, turnID); err != nil {

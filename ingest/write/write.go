@@ -58,7 +58,7 @@ type Searcher interface {
 type Settings struct {
 	MergeSimilarity float64       // cosine from which two memories are one
 	JudgeSimilarity float64       // cosine from which the judge is asked about two memories; negative: by Calibration
-	JudgeTimeout    time.Duration // of all judgements of a batch; afterwards both are kept
+	JudgeTimeout    time.Duration // of all judgements of a batch; afterwards both memories are kept
 	OwnWindow       time.Duration // how long a confirmed write may be missing from searches
 	OwnLimit        int           // unconfirmed memories compared, newest first
 	FallbackLimit   int           // memories compared if the vector store is unavailable, newest first
