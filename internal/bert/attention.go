@@ -43,7 +43,7 @@ func transpose(out, in []float32, tokens, padded int) {
 	}
 }
 
-// scale of the scores: 1 / sqrt(headHidden).
+// scoreScale is the scale of the scores: 1 / sqrt(headHidden).
 const scoreScale = 0.125
 
 // softmax replaces scores by their shares.

@@ -26,7 +26,7 @@ func matterOfAll(lines []*matter) *matter {
 		read[i] = line.Evidence
 	}
 	all := &matter{merged(read)}
-	all.count = 0 // lines are not a list of facts, so that no statement may count them
+	all.count = 0 // lines are not a list of facts: a number up to theirs is no count
 	return all
 }
 

@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// places holds one place in each line: its name, and the name of its people or language, in English and Chinese.
+// placesFile holds one place in each line: its name, and the name of its people or language, in English and Chinese.
 //
 //go:embed places.txt
 var placesFile string

@@ -35,7 +35,7 @@ func shorterThan(limit int) func(string) bool {
 	return func(s string) bool { return len(s) < limit }
 }
 
-// Endpoints refuse texts for their length with these answers.
+// tooLong are the answers with which endpoints refuse texts for their length.
 var tooLong = map[string]llmtest.Reply{
 	"OpenAI": llmtest.Raw(`{"error":{"message":"This model's maximum context length is 8192 tokens, however you ` +
 		`requested 9001 tokens."}}`).As(http.StatusBadRequest),

@@ -4,7 +4,7 @@ package memory
 // value means that this is not known.
 type Calibration struct {
 	English SimilarityRange // of texts in English and other languages with spaces between words
-	Chinese SimilarityRange // of texts in Chinese and other languages without
+	Chinese SimilarityRange // of texts in Chinese and other languages without spaces between words
 }
 
 // SimilarityRange is where the cosines of a question and a statement, and of two statements, lie. All are -1..1.

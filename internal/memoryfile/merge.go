@@ -26,7 +26,8 @@ type Change struct {
 	Type   *memory.Type
 }
 
-// FreeForget is the number of memories that a file may always drop. It may drop more up to a fifth of all memories.
+// FreeForget is the number of memories that a file may always drop. It may drop more of them, but at most a fifth of
+// all.
 const FreeForget = 3
 
 // Merge compares the file with the present memories and plans what to do. A change of one side is taken over. If both

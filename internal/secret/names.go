@@ -62,7 +62,7 @@ type name struct {
 	form *form
 	// needs has words, one of which must precede the name, with or without a space; nil: no word is needed.
 	needs map[string]bool
-	// tail is what follows the name and belongs to it; nil: nothing.
+	// tail matches text that follows the name and belongs to it; nil: the name has no tail.
 	tail *lazyregexp.Regexp
 }
 
