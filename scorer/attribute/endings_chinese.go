@@ -46,7 +46,7 @@ var (
 // end nothing.
 const hanVerbs = "打学上吃喝抽弹开跑练看玩养做用写唱跳骑教读穿住订办游滑当带画拉吹坐追炒租去信听戴是在"
 
-// The verbs for having what is cancelled or sold, and for consuming what is given up.
+// Verbs for having something that is cancelled or sold, and for consuming something that is given up.
 const (
 	hanHaving    = "有办买养订报参加入开用是玩打刷看吃喝戴"
 	hanConsuming = "抽吸喝吃玩打刷看用"
