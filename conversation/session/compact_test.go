@@ -174,7 +174,7 @@ func TestCompaction_WithoutAModel(t *testing.T) {
 	b.sayMany(s, "c", 5, 11)
 	_, err := b.compact(s, "c")
 	b.must(err)
-	// Lines of 29, 29, 30, 13 and 18 characters with their ends, in 116: the rain matters least.
+	// The lines have 29, 29, 30, 13 and 18 characters with their ends, and 116 fit: the rain is least important.
 	const want = "- user: hello, is anybody in\n- error, ci: the build broke\n- user: 我在上海\n- user: message 5"
 	if got := b.conversation("c").Summary; got != want {
 		t.Errorf("%q, want %q", got, want)
