@@ -77,7 +77,7 @@ var forms, hanForms = func() (map[string]string, *lazyregexp.Regexp) {
 	return of, anyOf(han)
 }()
 
-// formsOf returns tokens and Han text with the word in place of each of its forms.
+// formsOf returns tokens and Han text in which each form is replaced by its word.
 func formsOf(tokens []string, han string) (words []string, hanWords string) {
 	for _, token := range tokens {
 		if word, ok := forms[token]; ok {

@@ -34,8 +34,8 @@ const CharacterDim = 192
 
 const signatureDim = 64
 
-// The lengths of a feature in characters, and of a document's signature. An average
-// word has unitLength.
+// The length of a feature in characters, and that of a document's signature, by unitLength, the length of an average
+// word.
 const (
 	characterLength = unitLength
 	signatureLength = 3 * unitLength
