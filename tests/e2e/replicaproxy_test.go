@@ -9,17 +9,17 @@ import (
 	"net/url"
 	"sync"
 	"testing"
-	"time"
 )
 
-// behindCache puts a proxy in front of a server that repeats the answer to a read for some time.
-func behindCache(t *testing.T, s *server, keep time.Duration) *server {
+// behindCache puts a proxy in front of a server that gives the answer to a read a number of times. It counts answers,
+// since on a busy machine few requests fall into a fixed time.
+func behindCache(t *testing.T, s *server, times int) *server {
 	t.Helper()
 	upstream, err := url.Parse(s.address())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := &staleCache{proxy: httputil.NewSingleHostReverseProxy(upstream), keep: keep, kept: map[string]keptAnswer{}}
+	cache := &staleCache{proxy: httputil.NewSingleHostReverseProxy(upstream), times: times, kept: map[string]*keptAnswer{}}
 	proxy := httptest.NewServer(cache)
 	t.Cleanup(proxy.Close)
 	return &server{t: t, env: s.env, dir: s.dir, key: s.key, url: proxy.URL}
@@ -28,15 +28,15 @@ func behindCache(t *testing.T, s *server, keep time.Duration) *server {
 // staleCache is a proxy with a cache that no write empties.
 type staleCache struct {
 	proxy http.Handler
-	keep  time.Duration
+	times int // that an answer is given
 
 	mu   sync.Mutex
-	kept map[string]keptAnswer // by request
+	kept map[string]*keptAnswer // by request
 }
 
 type keptAnswer struct {
 	*httptest.ResponseRecorder
-	at time.Time
+	given int
 }
 
 func (c *staleCache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,11 +51,9 @@ func (c *staleCache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	request := r.Method + r.URL.String() + string(body)
-	c.mu.Lock()
-	a, known := c.kept[request]
-	c.mu.Unlock()
-	if !known || time.Since(a.at) > c.keep {
-		a = keptAnswer{ResponseRecorder: httptest.NewRecorder(), at: time.Now()}
+	a := c.again(request)
+	if a == nil {
+		a = &keptAnswer{ResponseRecorder: httptest.NewRecorder(), given: 1}
 		c.proxy.ServeHTTP(a, r)
 		c.mu.Lock()
 		c.kept[request] = a
@@ -63,4 +61,16 @@ func (c *staleCache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(a.Code)
 	_, _ = w.Write(a.Body.Bytes())
+}
+
+// again returns the answer that was given to a request; nil if there is none, or if it was given often enough.
+func (c *staleCache) again(request string) *keptAnswer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.kept[request]
+	if a == nil || a.given >= c.times {
+		return nil
+	}
+	a.given++
+	return a
 }

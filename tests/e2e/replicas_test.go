@@ -63,7 +63,7 @@ func TestReplicas_AnswerLikeOneServer(t *testing.T) {
 func TestReplicas_StaleProxyIsFound(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t, oneStore())
-	r.servers[1] = behindCache(t, r.servers[1], 200*time.Millisecond)
+	r.servers[1] = behindCache(t, r.servers[1], 10)
 	missing := []consistency.Guarantee{consistency.ReadYourWrites, consistency.MonotonicReads, consistency.StaysDeleted,
 		consistency.StaysWritten, consistency.Linearizable}
 	eventually(t, "all violations being found", func() string {
