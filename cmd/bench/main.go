@@ -2,7 +2,7 @@
 // questions with known answers:
 //
 //	bench quality DIR...   conversations -> R@k, nDCG, MRR; with --context, evidence in contexts;
-//	                       with --confidence, what it is for questions about other users
+//	                       with --confidence, confidence in questions about other users
 //	bench recollect DIR... conversations, half faded -> what comes back, what should not, times
 //	bench cost DIR...      conversations -> calls of a chat model and their tokens, by prompt
 //	bench fit FILE...      reports of quality --confidence -> coefficients of confidence

@@ -16,7 +16,7 @@ import (
 
 const mcpPath = "/mcp"
 
-// newBridge relays MCP to a server, for a user; "" lets the tools have the user as an argument.
+// newBridge relays MCP to a server, for a user; if it is "", the tools take the user as an argument.
 func newBridge(to remote.Server, user string, log io.Writer) *mcp.Bridge {
 	to.Base = strings.TrimSuffix(to.Base, mcpPath)
 	endpoint := to.Base + mcpPath
@@ -46,7 +46,7 @@ func (b bridged) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("the answer of %s broke off: %w; try again", b.Base, err)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	if response.StatusCode == http.StatusAccepted { // of a notification
+	if response.StatusCode == http.StatusAccepted { // the answer to a notification
 		return response, nil
 	}
 	var message struct{ JSONRPC string }

@@ -100,8 +100,8 @@ func download(cmd *cobra.Command, from remote.Server, path string, to io.Writer)
 	return last.counts(ctx, err)
 }
 
-// lastLine keeps the start of the last line that is written to it. An end or an
-// error fits into maxLastLine.
+// lastLine keeps the start of the last line that is written to it. A line that states the
+// end or an error fits into maxLastLine.
 type lastLine struct {
 	text  []byte
 	ended bool // with a line break

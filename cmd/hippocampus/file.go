@@ -111,7 +111,7 @@ func (f memoryFile) pull(cmd *cobra.Command) error {
 	return f.write(cmd.Context(), file)
 }
 
-// push sends the file if the server's memories are those that it was written with.
+// push sends the file if the server's memories have not changed since the file was written.
 func (f memoryFile) push(cmd *cobra.Command) error {
 	file, exists, err := f.read()
 	if err != nil {
@@ -171,7 +171,7 @@ func (f memoryFile) form() *memoryfile.Form {
 	return memoryfile.Memories
 }
 
-// read reads the file as the server takes it.
+// read reads the file in the form that the server accepts.
 func (f memoryFile) read() (file string, exists bool, err error) {
 	if f.hasTopics() {
 		return f.readTopics()

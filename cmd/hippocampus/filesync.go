@@ -41,8 +41,8 @@ func (f memoryFile) get(ctx context.Context, tag string) (file string, changed b
 	return "", false, f.Refusal(response)
 }
 
-// sync sends the file and replaces it by the merged one. If the file was changed during that, it is sent again, so that
-// no change is overwritten. revision is what the server must have; empty: any.
+// sync sends the file and replaces it by the merged one. If the file changes in the meantime, it is sent again, so that
+// no change is overwritten. revision is the revision that the server must have; empty: any.
 func (f memoryFile) sync(ctx context.Context, revision string) (synced, error) {
 	var all synced
 	for range exchanges {
@@ -98,7 +98,7 @@ func (f memoryFile) put(ctx context.Context, file, revision string) (synced, err
 	return done, nil
 }
 
-// resolve returns the absolute path of a file, which need not exist, behind symbolic links.
+// resolve follows symbolic links and returns the absolute path of a file, which need not exist.
 func resolve(name string) (string, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -118,7 +118,7 @@ const (
 	newFolder = 0o700
 )
 
-// replace writes a file whole or not at all, and keeps its mode. It leaves a file that has the text.
+// replace writes a file whole or not at all, and keeps its mode. It does not write a file that already has the text.
 func replace(path, text string) error {
 	if old, exists, err := readFile(path); err != nil || exists && old == text {
 		return err

@@ -19,8 +19,8 @@ import (
 	"hippocampus/internal/wire"
 )
 
-// hasTopics reports whether the file is an index of topic files. Its name has capital letters, whatever the file system
-// makes of them.
+// hasTopics reports whether the file is an index of topic files. The case of the name decides, also on a file system
+// that ignores case.
 func (f memoryFile) hasTopics() bool { return filepath.Base(f.name) == memoryfile.Index.Name }
 
 // topic is the path of a topic file.
@@ -48,8 +48,8 @@ func (f memoryFile) readTopics() (file string, exists bool, err error) {
 	return file, exists, err
 }
 
-// writeTopics writes the topic files, and last the index, which has the revision. So nothing is forgotten if it fails
-// halfway.
+// writeTopics writes the topic files first and the index, which has the revision, last, so that a failure halfway makes
+// the server forget nothing.
 func (f memoryFile) writeTopics(ctx context.Context, file string) error {
 	important, err := f.important(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func (f memoryFile) important(ctx context.Context) ([]memoryfile.Memory, error) 
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 
-// locate replaces the lines of the file that was sent by those of the topic files in an error.
+// locate replaces the line numbers of the sent file in an error by file names and line numbers of the topic files.
 func (f memoryFile) locate(file string, err error) error {
 	if err == nil || !f.hasTopics() {
 		return err

@@ -36,7 +36,7 @@ func (f memoryFile) watch(cmd *cobra.Command) error {
 	w := watched{memoryFile: f, cmd: cmd}
 	ctx := cmd.Context()
 	w.report(ctx, w.exchange(ctx))
-	saved := time.NewTimer(quiet) // a save during the first synchronization
+	saved := time.NewTimer(quiet) // for a save during the first synchronization
 	defer saved.Stop()
 	poll := time.NewTicker(f.every)
 	defer poll.Stop()

@@ -43,7 +43,7 @@ same as one of the user are merged into it, so that this import can be repeated,
 			return exit.Usagef("--from %q is unknown: give hippocampus, turns or mem0", *format)
 		}
 		_, absent := os.Stat(args[0])
-		server.Make = args[0] == "-" || absent == nil // no folder for a file that is not there
+		server.Make = args[0] == "-" || absent == nil // make no folder if the imported file does not exist
 		to, err := server.Open(cmd.Context(), cmd.InOrStdin())
 		if err != nil {
 			return err

@@ -148,7 +148,7 @@ func noSubcommand(cmd *cobra.Command, args []string) error {
 	return exit.Usagef("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }
 
-// flagError adds the nearest flag to the error of a flag that does not exist, and rewords that of a number.
+// flagError adds the nearest flag to the error of an unknown flag, and rewords the error of an invalid number.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var number *strconv.NumError

@@ -4,8 +4,8 @@
 //	older statement -> n other statements -> newer statement, weeks later -> question, a day later
 //	                -> is the newer one first, and is the older one returned?
 //
-// Each statement is a turn of a conversation that a running server is sent. A server without a model and one with a
-// scripted model are measured.
+// Each statement is sent to a running server as a turn of a conversation. Two servers are measured: one without a
+// model, and one with a scripted model.
 package changes
 
 import (
@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Size     target.Size
 	Others   []int // numbers of other statements, 0..400, each measured with users of its own
-	Each     int   // how many pairs there are for each that is measured among 100 others or more; 1: all are measured
+	Each     int   // among 100 others or more, only every Each-th pair is measured; 1: all
 	Model    bool  // a scripted model scores, judges and routes
 	Pairs    func(language string) []Pair
 	Progress io.Writer
@@ -141,10 +141,10 @@ func (o Options) measure(ctx context.Context, client target.Client, language str
 	return r, nil
 }
 
-// users report their statements at the same time.
+// users is how many users report their statements at the same time.
 const users = 4
 
-// days between the two statements of the i-th pair: three weeks to half a year.
+// days returns the number of days between the two statements of the i-th pair: three weeks to half a year.
 func days(i int) int { return 21 + i*37%160 }
 
 func (r *Result) count(f Failure) {

@@ -54,8 +54,8 @@ func pairsIn(file, language string) (list []Pair) {
 	return list
 }
 
-// Others returns n of the 400 statements of a language that are about other things than its pairs. They lie equally far
-// apart in the list, whose ten statements in a row are about the same thing; user chooses where they begin.
+// Others returns n of the 400 statements of a language that are about other things than its pairs. It takes them at
+// equal distances from the list, in which every ten consecutive statements are about one thing; user chooses the first.
 func Others(language string, n, user int) (list []string) {
 	var all []string
 	for line := range strings.Lines(others) {

@@ -14,7 +14,7 @@ const importance = 0.8
 // script lets a scripted chat model score, judge and route without a mistake: each message of a user is a fact, and a
 // new fact replaces a memory exactly if they are the two statements of a pair.
 func script(server *llmtest.Server) {
-	newer := map[string]string{} // statement by the older one
+	newer := map[string]string{} // newer statement by the older one
 	for _, language := range Languages {
 		for _, p := range Pairs(language) {
 			newer[p.Older] = p.Newer
@@ -45,9 +45,9 @@ func script(server *llmtest.Server) {
 
 // line is a quoted line of the scorer's or the judge's prompt.
 type line struct {
-	Role, Content string // of the scorer's
+	Role, Content string // in the scorer's prompt
 	Before        bool   // of an earlier turn
-	Memory        int    // its number in the judge's
+	Memory        int    // its number in the judge's prompt
 	Text          string
 }
 

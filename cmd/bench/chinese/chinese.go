@@ -1,4 +1,4 @@
-// Package chinese measures recall in Chinese by defaults, through turns:
+// Package chinese measures recall in Chinese with default settings, through turns:
 //
 //	statements of a user's life among small talk -> a turn each -> questions a day later
 //	                                             -> rank of the statement's turn, confidence
@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Size       target.Size
 	Statements []Statement
-	Others     int      // statements of small talk that each user makes besides, 0..400
+	Others     int      // statements of small talk that each user also makes, 0..400
 	Settings   []string // of the server, KEY=VALUE
 	Progress   io.Writer
 }
@@ -41,7 +41,7 @@ type Report struct {
 	Answers  []Answer   `json:"answers"`
 }
 
-// Ranks are where the statement is that answers a question.
+// Ranks summarise at which rank the statement that answers a question is returned.
 type Ranks struct {
 	Questions int     `json:"questions"`
 	R1        float64 `json:"r1"`
@@ -49,11 +49,11 @@ type Ranks struct {
 	MRR       float64 `json:"mrr"`
 }
 
-// TradeOff is what a least confidence does. All are shares.
+// TradeOff is the effect of a minimum confidence, in shares.
 type TradeOff struct {
 	Bound   float64 `json:"bound"`
-	Refused float64 `json:"refused"` // of foreign questions: no memory is left
-	Near    float64 `json:"near"`    // of the statements among the first ten: they are left
+	Refused float64 `json:"refused"` // of foreign questions, for which no memory is left
+	Near    float64 `json:"near"`    // of the statements among the first ten, which are left
 	Far     float64 `json:"far"`
 }
 
@@ -84,7 +84,7 @@ type Answer struct {
 	Fit      quality.Signals `json:"fit"`
 }
 
-// Bounds are the confidences of the trade-off. A context has memories from 0.15 by default.
+// Bounds are the confidences of the trade-off. By default a context has memories with a confidence of at least 0.15.
 var Bounds = []float64{0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4}
 
 // begin is when each user makes the first statement; a turn follows each hour.
@@ -190,7 +190,8 @@ func (u *user) recall(ctx context.Context, query string) (a answer, err error) {
 // asking is how many questions are asked at a time.
 const asking = 2
 
-// ask asks a user both questions about each statement of the own life, and the near ones about the other lives.
+// ask asks a user both questions about each statement of the user's own life, and the near questions about the other
+// users' lives.
 func (r *Report) ask(ctx context.Context, u user, statements []Statement) error {
 	near, far := make([]answer, len(statements)), make([]answer, len(statements))
 	group, ctx := errgroup.WithContext(ctx)

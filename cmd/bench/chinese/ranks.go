@@ -39,7 +39,7 @@ func (r *Report) count(u user, kind Kind, s Statement, a answer) {
 	}
 }
 
-// add adds a question whose statement has a place from 1, or 0 if it was not returned.
+// add counts a question by the place of its statement in the answer, from 1; 0: it was not returned.
 func (k *Ranks) add(place int) {
 	k.Questions++
 	if place == 0 {

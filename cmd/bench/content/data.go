@@ -1,5 +1,5 @@
-// Package content makes what a measured server remembers, always the same: memories of
-// made-up words with the frequencies of a natural language, or of given texts.
+// Package content makes the memories of a measured server, the same in every run: texts of
+// made-up words with the frequencies of a natural language, or given texts.
 package content
 
 import (
@@ -62,7 +62,7 @@ func (d Data) Memory(i, j int) target.Memory {
 		At: at.Format(time.RFC3339), ConversationID: fmt.Sprint("c", j/20),
 	}
 	if n := len(d.Texts.Contents); n > 0 {
-		// The time keeps contents apart that a user has several times.
+		// The time distinguishes contents that a user has several times.
 		m.Content = fmt.Sprintf("[%s] %s", at.Format("2006-01-02 15:04"), d.Texts.Contents[(i*101+j)%n])
 	}
 	if d.Tag != "" && j%100 == 0 {
@@ -121,8 +121,8 @@ func Word(n int) string {
 	return b.String() + "k"
 }
 
-// Statement is the n-th message that rules find a fact in. It claims no attribute that an
-// earlier one has, such as a home, so that nothing is superseded.
+// Statement is the n-th message in which rules find a fact. It states no single attribute,
+// such as a home, so that nothing is superseded.
 func Statement(n int) string {
 	random := rand.New(rand.NewPCG(uint64(n), 13))
 	some := func() string { return Word(random.IntN(20_000)) }

@@ -1,8 +1,8 @@
-// Package contradictions measures what becomes of statements that later ones contradict, or that are merely related
-// to them:
+// Package contradictions measures what becomes of statements that a later statement contradicts, or is merely related
+// to:
 //
 //	pair -> user with statements about other things -> older statement, newer one 30 days later
-//	     -> was the judge asked of the older one, and is it superseded?
+//	     -> was the judge asked about the older one, and is it superseded?
 //
 // It writes through ingest on SQLite, with an honest judge that knows the pairs, or without a judge.
 package contradictions
@@ -81,8 +81,8 @@ func Everyday(path string) (statements map[string][]string, err error) {
 type Result struct {
 	Language    string  `json:"language"`
 	Others      int     `json:"others"`      // statements of the user about other things, on average
-	Floor       float64 `json:"floor"`       // cosine from which the judge is asked
-	Facts       int     `json:"facts"`       // that were compared with memories: two of a pair
+	Floor       float64 `json:"floor"`       // least cosine at which the judge is asked
+	Facts       int     `json:"facts"`       // that were compared with memories: two for each pair
 	Calls       int     `json:"calls"`       // of the judge
 	Memories    float64 `json:"memories"`    // in a call, on average
 	Contradicts Count   `json:"contradicts"` // pairs that contradict each other
@@ -93,7 +93,7 @@ type Result struct {
 // Count counts pairs.
 type Count struct {
 	Pairs      int `json:"pairs"`
-	Asked      int `json:"asked"`      // the judge was asked of the older statement
+	Asked      int `json:"asked"`      // the judge was asked about the older statement
 	Superseded int `json:"superseded"` // the older statement was superseded
 }
 
@@ -201,7 +201,7 @@ func (b *bench) close() {
 	_ = b.store.Close()
 }
 
-// OthersOf returns the older statements of pairs about other attributes than a pair's.
+// OthersOf returns a function from a pair to the older statements of the pairs about other attributes.
 func OthersOf(all []Pair) func(Pair) []string {
 	return func(p Pair) (others []string) {
 		for _, other := range all {
@@ -213,8 +213,8 @@ func OthersOf(all []Pair) func(Pair) []string {
 	}
 }
 
-// live lets a user state other things, then the older statement of a pair, and later the newer one. Only those two are
-// compared with memories.
+// live lets a user state other things, then the older statement of a pair, and later the newer one. Only the two
+// statements of the pair are compared with memories.
 func (b *bench) live(
 	ctx context.Context, owner memory.Owner, p Pair, others []string,
 ) (asked, superseded bool, err error) {

@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/bilingual"
 )
 
-// half are the pairs that nothing was made with.
+// half is the half of the pairs that was not used to develop anything.
 const half = "test"
 
 // sparse takes every n-th element, and all with scripts/test --long.
@@ -42,8 +42,8 @@ func measure(t *testing.T, language string, judged bool) Result {
 	return r
 }
 
-// With a judge, at least 95 % of the contradicting pairs are judged, with at most one call a fact, and each of those
-// ends right.
+// With a judge, at least 95 % of the contradicting pairs are judged, with at most one call a fact, and each judged pair
+// ends with the older statement superseded.
 func TestMeasure_JudgeIsAskedOfContradictions(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"en", "zh"} {
@@ -68,8 +68,9 @@ func TestMeasure_RulesSupersede(t *testing.T) {
 	}
 }
 
-// Of statements that contradict each other without a common word, three quarters are judged among 120 others, with one
-// call a fact. The topics were made with these pairs; every ninth is measured, every third with scripts/test --long.
+// Of the pairs that contradict each other without a common word, three quarters are judged among 120 other statements,
+// with at most one call a fact. These pairs were used to develop the topics. Every ninth pair is measured; with
+// scripts/test --long every third.
 func TestMeasure_JudgeIsAskedOfObliqueContradictions(t *testing.T) {
 	t.Parallel()
 	all, err := Read("../../../ingest/judge/testdata/oblique.tsv")

@@ -10,7 +10,7 @@ import (
 // honest is a judge that knows a pair, and keeps all other memories. Calls come one at a time.
 type honest struct {
 	pair  Pair
-	asked bool // of the pair
+	asked bool // about the pair
 
 	calls, memories int
 }

@@ -21,7 +21,7 @@ type Report struct {
 // Among is what else the users of the pairs have stated.
 type Among struct {
 	Everyday map[string][]string // statements by language; nil: the older statements of pairs about other attributes
-	Counts   []int               // of them, each measured alone
+	Counts   []int               // of other statements; each count is measured alone
 }
 
 // Run measures the pairs of a half, in each language.

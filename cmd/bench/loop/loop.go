@@ -1,5 +1,5 @@
 // Package loop measures the day of a chat backend: users with few and with many memories
-// talk, a tenth of them at once, and each turn is a context and a report.
+// talk, a tenth of them at once, and each turn is a request for a context and a report.
 //
 //	log-normal sizes -> load -> ramp: the highest rate -> a share of it for minutes -> percentiles,
 //	CPU and memory of each process
@@ -53,7 +53,7 @@ type Report struct {
 	Offered  float64         `json:"offered_turns_per_second"`
 	Context  measure.Sample  `json:"context"`
 	Turn     measure.Sample  `json:"turn"`
-	Late     int             `json:"late_turns"` // more than a second, since the user's earlier one went on
+	Late     int             `json:"late_turns"` // that began a second late, since the user's earlier turn had not ended
 	Errors   int             `json:"errors"`     // requests and turns that failed
 	Behind   float64         `json:"processed_after_seconds"`
 
@@ -106,7 +106,7 @@ func (r *Report) load(ctx context.Context, o Options, server *target.Server) err
 	return err
 }
 
-// memories are those of users of sizes.
+// memories returns the memories of users, whose numbers of memories are sizes.
 func memories(sizes []int, texts content.Texts) iter.Seq[target.Memory] {
 	data := content.Data{Texts: texts}
 	return func(yield func(target.Memory) bool) {

@@ -18,7 +18,7 @@ func TestSizes_AreLogNormalBetweenBounds(t *testing.T) {
 	if !slices.IsSorted(sizes) || sizes[0] != 50 || sizes[1000] != 20_000 || sizes[500] != 1000 {
 		t.Errorf("first, middle and last size are %d, %d and %d", sizes[0], sizes[500], sizes[1000])
 	}
-	// The logarithm of the sizes has a standard deviation of ln(20) at 3.29 deviations.
+	// The logarithms of the sizes are normally distributed, and ln(20) from their mean is 3.29 standard deviations.
 	within := 0
 	for _, n := range sizes {
 		if z := math.Abs(math.Log(float64(n)/1000) / math.Log(20) * 3.29); z <= 1 {

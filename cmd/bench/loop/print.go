@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// peer is what docs/benchmarks.md has of another memory server on such a machine. Each
-// rate was measured alone.
+// peer has the figures of docs/benchmarks.md for another memory server on such a machine.
+// Each rate was measured alone.
 var peer = struct {
 	name               string
 	recalls, adds, p50 float64 // a second, a second, ms

@@ -15,7 +15,7 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// visit is how many turns a user has before the next user takes the place.
+// visit is how many turns a user sends before the next user takes over the place.
 const visit = 10
 
 // tolerance is how much later than planned a turn may begin, and how long the last ones
@@ -30,7 +30,7 @@ type traffic struct {
 	places  []int // how many turns each place has had
 }
 
-// newTraffic makes the traffic of users. Some of them are active at once.
+// newTraffic makes the traffic of some users, of whom active are active at once.
 func newTraffic(servers target.Servers, texts content.Texts, users, active int) *traffic {
 	order := rand.New(rand.NewPCG(3, 1)).Perm(users)
 	return &traffic{servers: servers, texts: texts, users: order, places: make([]int, active)}
@@ -40,10 +40,10 @@ func newTraffic(servers target.Servers, texts content.Texts, users, active int) 
 type sent struct {
 	mu             sync.Mutex
 	context, turn  measure.Times
-	offered, late  int // turns; those that began more than tolerance late, since the user's earlier one went on
+	offered, late  int // turns; those that began later than tolerance, since the user's earlier turn had not ended
 	failed         int // requests
 	firstError     error
-	processedAfter time.Duration // until no turn was waiting, from the last request on
+	processedAfter time.Duration // from the last request until no turn was waiting
 }
 
 // run sends turns at a rate, all places in turn, for a duration. Each is a request for a
@@ -130,8 +130,8 @@ func (t *traffic) guest(place int) (user string, n int) {
 	return content.Data{}.User(t.users[(n/visit*len(t.places)+place)%len(t.users)]), n
 }
 
-// exchange is what a user says in the n-th turn, every second time a statement that leaves
-// a fact, otherwise a question, and an answer of about 280 characters.
+// exchange returns the n-th turn. The user's message is every second time a statement that
+// leaves a fact, otherwise a question; the answer has about 280 characters.
 func (t *traffic) exchange(n int) (said, answer string) {
 	said = content.Statement(n)
 	if n%2 == 1 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Memory is what a process has in memory, in bytes. A page counts once, although several of the process's mappings
-// show it, as those of a SQLite file do, one for each connection; a page that processes share counts in parts.
+// Memory is what a process has in memory, in bytes. A page counts once even if several of the process's mappings show
+// it; a SQLite file has a mapping for each connection. A page that several processes share counts in parts.
 type Memory struct {
 	Proportional int64 `json:"proportional_bytes"` // all of it (PSS)
 	Anonymous    int64 `json:"anonymous_bytes"`    // of that, what is in no file: heap, stacks and caches

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Pin binds a process and its descendants to cores, such as "0" or "0-1". Unpin gives them,
-// and the descendants that began since, the process' former cores again.
+// Pin binds a process and its descendants to cores, such as "0" or "0-1". unpin lets the
+// process and all descendants that it has by then run on its former cores again.
 func (p Process) Pin(cores string) (unpin func() error, err error) {
 	tree, err := p.Tree()
 	if err != nil {

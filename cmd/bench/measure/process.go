@@ -31,7 +31,7 @@ func (p Process) CPU() (time.Duration, error) {
 	return time.Duration(sum) * Tick, nil
 }
 
-// stat is /proc/PID/stat from the state on.
+// stat returns the fields of /proc/PID/stat from the state on.
 func (p Process) stat() ([]string, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p))
 	if err != nil {

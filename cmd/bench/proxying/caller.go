@@ -22,11 +22,11 @@ func newCaller(url string) *caller {
 	return &caller{url, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1, DisableCompression: true}}}
 }
 
-// answer is a streamed answer whose first byte has come.
+// answer is a streamed answer whose first byte has arrived.
 type answer struct {
 	body     io.ReadCloser
 	first    time.Duration // from the request until the first byte of the body
-	memory   time.Duration // of first, as the proxy states it
+	memory   time.Duration // part of first that the proxy attributes to memory
 	injected bool          // the request was given memory
 }
 

@@ -115,7 +115,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	return report, nil
 }
 
-// measurement is what its steps share.
+// measurement holds what the steps of one measurement share.
 type measurement struct {
 	Options
 	server            *target.Server
@@ -125,7 +125,7 @@ type measurement struct {
 	report            *Report
 }
 
-// firstBytes sends each kind of request in each round, after a tenth of the rounds that are not measured.
+// firstBytes sends each kind of request in each round. It begins with a tenth more rounds, which are not measured.
 func (m *measurement) firstBytes(ctx context.Context) error {
 	fmt.Fprintf(m.Progress, "%d rounds\n", m.Rounds)
 	random := rand.New(rand.NewPCG(3, 1))

@@ -43,7 +43,8 @@ func ServeReverse(upstream string, in io.Reader, out io.Writer) error {
 		FlushInterval: -1, Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
 	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Else net/http cuts some answers that begin before the transport has seen the end of the request's body.
+		// Without full duplex, net/http cuts some answers that begin before the transport has seen the end of the request's
+		// body.
 		_ = http.NewResponseController(w).EnableFullDuplex()
 		proxy.ServeHTTP(w, r)
 	})}

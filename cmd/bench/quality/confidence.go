@@ -14,11 +14,12 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// Sizes of the measured users, in turns of a conversation in a row; 0: all turns.
+// Sizes are those of the measured users: numbers of consecutive turns of a conversation; 0: all turns.
 var Sizes = []int{0, 100, 20, 5}
 
-// piecesPerSize is how many pieces of a size are taken of a conversation, and
-// foreignPerPiece about how many questions of other conversations each of them is asked.
+// piecesPerSize is how many pieces of each size are cut from a conversation.
+// foreignPerPiece is about how many questions of other conversations are asked about each
+// piece.
 const (
 	piecesPerSize   = 6
 	foreignPerPiece = 20
@@ -63,8 +64,9 @@ type Signals struct {
 	Memories     int     `json:"memories"`
 }
 
-// inForm returns the question of a conversation in a form, about a user with other
-// speakers. ok is false if the form does not change the question.
+// inForm returns a question in a form. from is the conversation of the question, and about
+// is the conversation of the user about whom it is asked. ok is false if the form does not
+// change the question.
 func (q question) inForm(form Form, from, about conversation) (text string, ok bool) {
 	text = q.Text
 	others := about.speakers()
@@ -109,7 +111,7 @@ func givenName(name string) string {
 // piece is a user of the measured server.
 type piece struct {
 	conversation     // with some of its turns
-	whole        int // place of the conversation
+	whole        int // index of the conversation
 	size         int
 }
 
@@ -139,7 +141,8 @@ func (p piece) has(q question) bool {
 }
 
 // doubts writes pieces of conversations as users of a new server, or reports them turn by turn if o.Turns is set. It
-// asks about each the questions of its own conversation and of others in the same language, by defaults.
+// asks about each piece, without options, the questions of its own conversation and of other conversations in the same
+// language.
 func doubts(ctx context.Context, o Options, conversations []conversation) (list []Doubt, err error) {
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {

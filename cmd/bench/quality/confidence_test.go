@@ -60,7 +60,7 @@ func TestTradeOff_CountsHeldOutUsers(t *testing.T) {
 
 func TestRegress_FindsTheCoefficientsOfItsExamples(t *testing.T) {
 	t.Parallel()
-	want := Coefficients{-1, 1, 1, -1, -0.5} // small, since the penalty takes more of large ones
+	want := Coefficients{-1, 1, 1, -1, -0.5} // small, since the penalty shrinks large ones more
 	random := rand.New(rand.NewPCG(1, 2))
 	var examples []example
 	for range 20_000 {

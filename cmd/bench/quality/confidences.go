@@ -9,12 +9,12 @@ import (
 // Thresholds of the printed trade-off. The default of contexts is 0.15.
 var Thresholds = []float64{0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5}
 
-// TradeOff is what minimum confidences do to the questions of one form about users of one
-// size.
+// TradeOff is the effect of minimum confidences on the questions of one form about users of
+// one size.
 type TradeOff struct {
 	Language string  `json:"lang"`
 	Size     int     `json:"size"`     // one of Sizes
-	Form     Form    `json:"form"`     // of foreign questions; renamed ones are compared with own ones as asked
+	Form     Form    `json:"form"`     // of foreign questions; renamed ones are compared with own questions as asked
 	HeldOut  bool    `json:"held_out"` // users of conversations that nothing was fitted on
 	Evidence int     `json:"evidence"` // memories among the first ten
 	Foreign  int     `json:"foreign"`  // questions

@@ -39,8 +39,8 @@ const factsByDefaults = "stated as facts, by defaults"
 type way struct {
 	name   string
 	write  func(context.Context, target.Client) error
-	needed func(conversation) []question          // those that its contexts can answer
-	held   func(conversation, assembled) []string // ids of the turns that a context has something of
+	needed func(conversation) []question          // the questions that its contexts can answer
+	held   func(conversation, assembled) []string // ids of the turns from which a context contains something
 }
 
 // contexts writes the conversations to a new server in each way, and requests contexts
@@ -147,7 +147,7 @@ func stateFacts(ctx context.Context, o Options, client target.Client, conversati
 // assembled is a context.
 type assembled struct {
 	Text     string          `json:"text"`
-	Memories []recalled      `json:"memories"` // those that it holds
+	Memories []recalled      `json:"memories"` // that it holds
 	Degraded json.RawMessage `json:"degraded"`
 	Size     struct {
 		Used int `json:"used"`
@@ -157,7 +157,7 @@ type assembled struct {
 	took     time.Duration
 }
 
-// assemble requests a context by its budget alone, for a question at contextLag.
+// assemble requests a context for a question at contextLag, with no option but the budget.
 func assemble(ctx context.Context, client target.Client, c conversation, q question, budget int) (
 	made assembled, err error,
 ) {
@@ -184,7 +184,7 @@ func share(evidence, held []string) float64 {
 	return float64(found) / float64(len(evidence))
 }
 
-// heldBy is the mean over contexts, at least one.
+// heldBy returns the mean over one or more contexts.
 func heldBy(list []assembled, written string, budget int) Held {
 	h := Held{Written: written, Budget: budget, Questions: len(list)}
 	n := float64(len(list))

@@ -32,7 +32,7 @@ type PromptCost struct {
 	Calls       int     `json:"calls"`
 	PerThousand float64 `json:"calls_per_1000_turns"`
 	In          Spread  `json:"tokens_in"`
-	Repeated    Spread  `json:"tokens_repeated"` // at the beginning, as in the call before of this prompt
+	Repeated    Spread  `json:"tokens_repeated"` // at the beginning, equal to those of the prompt's previous call
 	Out         Spread  `json:"tokens_out"`
 }
 
@@ -41,8 +41,8 @@ type Spread struct {
 	Median, P95, Sum int
 }
 
-// MeasureCost reports every conversation to a new server, as a backend does that asks for
-// a context before each turn. After each session it ends the conversation and asks for a
+// MeasureCost reports every conversation to a new server as a backend does, and asks for a
+// context before each turn. After each session it ends the conversation and asks for a
 // reflection, which happens if it is due. At the end it has the server compress. It counts
 // the tokens of all prompts and answers.
 func MeasureCost(ctx context.Context, o Options, m ChatModel) (cost Cost, err error) {
@@ -151,7 +151,7 @@ func (cost *Cost) count(r recording.Recording) {
 	slices.SortFunc(cost.Prompts, func(a, b PromptCost) int { return b.In.Sum - a.In.Sum })
 }
 
-// commonBeginning is what two texts begin with.
+// commonBeginning returns the longest common prefix of two texts.
 func commonBeginning(a, b string) string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -160,7 +160,7 @@ func commonBeginning(a, b string) string {
 	return b[:n]
 }
 
-// spread summarises numbers, at least one.
+// spread summarises one or more numbers.
 func spread(numbers []int) (s Spread) {
 	slices.Sort(numbers)
 	for _, n := range numbers {

@@ -30,10 +30,10 @@ type example struct {
 	weight float64
 }
 
-// Fit reads reports with doubts and returns the coefficients that separate own questions with
-// evidence among the first ten from foreign ones best, about the users of the
-// conversations in FittedOn. Every form and size of users in every report weighs the
-// same, and so do own and foreign questions in it.
+// Fit reads reports with doubts. It returns the coefficients that best separate own
+// questions with evidence among the first ten from foreign questions, for the users of the
+// conversations in FittedOn. Each combination of report, form and size has the same weight,
+// and so have its own and its foreign questions.
 func Fit(files []string) (Coefficients, error) {
 	var examples []example
 	for _, file := range files {

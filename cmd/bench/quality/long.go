@@ -125,7 +125,7 @@ func joined(c conversation, role string) (turns []longTurn) {
 	return turns
 }
 
-// answered returns each turn of a conversation with an answer of at most longRunes characters of another one.
+// answered returns each turn of a conversation with an answer of at most longRunes characters from the other one.
 func answered(c, other conversation) (turns []longTurn) {
 	answers := joined(other, "assistant")
 	for i, t := range c.Turns {

@@ -9,7 +9,7 @@ import (
 // The kinds of text that prompts have around their question.
 var pastes = []string{"code", "a log", "mail", "own words"}
 
-// paste returns at least so many characters of text of a kind, the same for the same seed; "" for 0.
+// paste returns at least the given number of characters of a kind of text, equal for equal seeds; "" for 0.
 func paste(kind string, characters, seed int) string {
 	r := rand.New(rand.NewPCG(uint64(seed), uint64(len(kind))))
 	pick := func(words string) string {
@@ -70,7 +70,7 @@ var ownLines = []string{
 	"I tried the lentil soup from last time, and it worked. ",
 }
 
-// inPrompt puts a question after, before or between at least so many characters of pasted text.
+// inPrompt puts a question after, before or in the middle of at least the given number of pasted characters.
 func inPrompt(question, kind string, characters, seed int) string {
 	switch {
 	case characters == 0:

@@ -16,7 +16,7 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// Recollections reports what recalls recollect of users half of whose messages have faded: every second one.
+// Recollections reports what recalls recollect for users of whom every second message has faded.
 type Recollections struct {
 	Size string         `json:"size"`
 	Rows []Recollecting `json:"rows"`
@@ -29,7 +29,7 @@ type Recollecting struct {
 	Questions   int     `json:"questions"`
 	Recollected float64 `json:"recollected"` // share of the questions for which something was recollected
 	R10         float64 `json:"r10"`         // of all evidence
-	R10Without  float64 `json:"r10_without"` // by the memories that were not recollected alone, which are as many less
+	R10Without  float64 `json:"r10_without"` // of the memories that were not recollected, which are fewer
 }
 
 // The kinds of questions.
@@ -85,7 +85,7 @@ func Recollect(ctx context.Context, o Options) (report Recollections, err error)
 	return report, err
 }
 
-// imported is a memory as a line of an import has it.
+// imported is a memory in the form of a line of an import.
 type imported map[string]any
 
 // importLines imports memories.
@@ -103,7 +103,7 @@ func importLines(ctx context.Context, client target.Client, memories []imported)
 	return client.Import(ctx, []byte(lines.String()))
 }
 
-// message is a remembered message that has faded, or is active.
+// message returns a remembered message, faded or active.
 func message(user, conversation, speaker, text string, at time.Time, faded bool) (id string, m imported) {
 	status := "active"
 	if faded {
@@ -152,7 +152,7 @@ func (c conversation) kindOf(q question) string {
 	return ofBoth
 }
 
-// recollectAll asks the questions of a conversation about another one, or itself, and adds to the rows.
+// recollectAll asks the questions of one conversation about another one or the same one, and adds them to the rows.
 func recollectAll(ctx context.Context, client target.Client, about, from conversation, turns map[string]string,
 	rows map[string]*Recollecting) error {
 	own := about.user() == from.user()

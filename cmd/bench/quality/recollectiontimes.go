@@ -11,7 +11,7 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// Took is how long recalls take that need a recollection, and others before.
+// Took is how long recalls take that need a recollection, and earlier recalls that do not.
 type Took struct {
 	Active  int     `json:"active"`
 	Faded   int     `json:"faded"`
@@ -49,7 +49,8 @@ func timed(n int) (text, question string) {
 }
 
 // timeRecollections asks users for active memories and for faded ones. A recollected memory is active afterwards, so
-// that each question is asked once, and few of a user: recalls compare what was written in the last seconds.
+// that each question is asked once. Each user is asked few questions, since recalls compare what was written in the
+// last seconds.
 func timeRecollections(ctx context.Context, client target.Client, progress io.Writer) (Took, error) {
 	took := Took{Active: timedMemories, Faded: timedMemories, Recalls: timedUsers * timedRecalls}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -22,9 +22,9 @@ type Missed struct {
 	Routed    int    `json:"routed"`   // questions whose route names a domain
 	Evidence  int    `json:"evidence"` // turns that all questions need
 	Found     int    `json:"found"`    // of them, among the candidates of all memories
-	Added     int    `json:"added"`    // others, among the candidates of the routed domains alone
+	Added     int    `json:"added"`    // further evidence, only among the candidates of the routed domains
 	Gaining   int    `json:"gaining"`  // questions with such evidence
-	Hidden    int    `json:"hidden"`   // found for routed questions, but not among those candidates
+	Hidden    int    `json:"hidden"`   // found for routed questions, but not among the candidates of the routed domains
 }
 
 // missed reports the conversations in both ways, and asks each question twice: by defaults, and in

@@ -26,13 +26,13 @@ type AfterTurnsReport struct {
 type AfterTurns struct {
 	Data     string         `json:"data"`
 	Memories int            `json:"memories"`              // of each user, before the turns
-	Never    measure.Sample `json:"first_never_recalled"`  // of each user since the load, after a start of the server
-	First    measure.Sample `json:"first_recalled_before"` // of each user after a further start
+	Never    measure.Sample `json:"first_never_recalled"`  // first of each user since the load, after a restart
+	First    measure.Sample `json:"first_recalled_before"` // first of each user after a further restart
 	Floor    measure.Sample `json:"floor,omitzero"`        // one search and one SELECT; the large size only
 	Alone    measure.Sample `json:"alone"`                 // nothing of the user changes between two recalls
 	After    measure.Sample `json:"after_turn"`            // right after a turn of the user was processed
 	Turn     measure.Sample `json:"turn"`                  // with wait
-	Kept     float64        `json:"facts_kept_per_turn"`   // besides the memory of the message
+	Kept     float64        `json:"facts_kept_per_turn"`   // in addition to the memory of the message
 	Memory   measure.Memory `json:"memory"`                // of the server, at the end
 }
 
@@ -121,7 +121,7 @@ func (a *afterTurns) measure(ctx context.Context) error {
 	return nil
 }
 
-// meetAll recalls once of each user. A user without memories opens the connections before.
+// meetAll recalls once for each user. Before that, a recall for a user without memories opens the connections.
 func (a *afterTurns) meetAll(ctx context.Context, first *measure.Times) error {
 	if err := a.recall(ctx, "stranger", 0); err != nil {
 		return err

@@ -42,7 +42,7 @@ func (o MessagesOptions) turn(n int, wait bool) map[string]any {
 	}
 }
 
-// process reports turns, each after the one before was processed.
+// process reports turns one by one, each after the previous turn was processed.
 func (m *messagesBench) process(ctx context.Context, o MessagesOptions, turns int) error {
 	for range turns {
 		if err := m.processed.Call(func() error {

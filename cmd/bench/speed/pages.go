@@ -80,7 +80,7 @@ func pages(ctx context.Context, server *target.Server, user string) map[string]f
 	}
 }
 
-// talked is the number of turns of converse.
+// talked is the number of turns that converse reports.
 const talked = 50
 
 // converse reports a conversation of the user, so that the lists of turns, candidates, facts and conversations have

@@ -36,7 +36,7 @@ var (
 	questionFile string
 )
 
-// localTime is how the files write a time, which holds in the zone that is measured.
+// localTime is the layout of times in the files. They are local times in the measured zone.
 const localTime = "2006-01-02T15:04"
 
 // statementsOf returns the statements of a language, said in a zone.

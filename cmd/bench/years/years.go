@@ -45,7 +45,7 @@ type Year struct {
 	Rows    int `json:"rows"` // active memories, and forgotten ones that are not purged yet
 }
 
-// Importance of the parts of a turn: those that the server gives messages, and a usual one of a fact.
+// Importances of the parts of a turn: those that the server sets for messages, and a usual one for a fact.
 const (
 	userMessage      = 0.49
 	assistantMessage = 0.28
@@ -143,8 +143,9 @@ func (l *life) fades(a db.Age) time.Time {
 	return at
 }
 
-// forget forgets faded memories, and if there are too many, those that fade first, until a
-// hundredth of the bound is free. It returns their number.
+// forget forgets faded memories. If too many are left, it also forgets the memories that
+// fade first, until a hundredth of the bound is free. It returns the number of forgotten
+// memories.
 func (l *life) forget(now time.Time) int {
 	active, _ := l.count()
 	n := l.drop(l.rule.Most(active), func(m *remembered) bool { return m.fades.Before(now) })
@@ -154,7 +155,7 @@ func (l *life) forget(now time.Time) int {
 	return n
 }
 
-// drop removes those of the given memories that fade first, and returns their number.
+// drop removes up to most of the given memories, those that fade first, and returns their number.
 func (l *life) drop(most int, given func(*remembered) bool) int {
 	var found []*remembered
 	for _, topic := range l.topics {

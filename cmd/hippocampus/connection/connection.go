@@ -26,7 +26,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// Sources are what the program knows of its surroundings.
+// Sources give the environment, the host and the settings of the program.
 type Sources struct {
 	Env  []string // NAME=VALUE lines
 	Host app.Host
@@ -41,7 +41,7 @@ type Sources struct {
 type Flags struct {
 	sources                   Sources
 	URL, KeyFile, Login, User string
-	Make                      bool // the data folder, if it has no database
+	Make                      bool // make the data folder if it has no database
 }
 
 // Add adds --url, --key-file and --login to a command.
@@ -140,7 +140,7 @@ func (f *Flags) Open(ctx context.Context, stdin io.Reader) (*Session, error) {
 	return &Session{Server: server, User: user}, nil
 }
 
-// locate returns the server, and the login that names it, if one does.
+// locate returns the server, and the login if a login names the server.
 func (f *Flags) locate(logins *Logins, getenv func(string) string) (remote.Server, Login, error) {
 	name := f.Login
 	configured := f.sources.Given("listen") || f.sources.Given("config")

@@ -114,7 +114,7 @@ func (l *Logins) Remove(name string) error {
 	return l.write()
 }
 
-// write replaces the file whole, so that only its owner can read it.
+// write replaces the whole file by one that only its owner can read.
 func (l *Logins) write() error {
 	if l.path == "" {
 		return errors.New("there is no place for the login: set HOME or XDG_CONFIG_HOME")

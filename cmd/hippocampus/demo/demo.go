@@ -125,7 +125,7 @@ func (p *player) onTemporary(ctx context.Context, sources connection.Sources) (e
 	return err
 }
 
-// onServer plays on a server as a user of its own, whom it erases.
+// onServer plays on a server as a separate user, and erases this user at the end.
 func (p *player) onServer(ctx context.Context, flags *connection.Flags) (err error) {
 	session, err := flags.Open(ctx, p.in)
 	if err != nil {

@@ -189,8 +189,8 @@ func (p *player) remember(s step) error {
 	return nil
 }
 
-// importOld imports a memory that was last changed at an instant. One that is written now fades from now on, whatever
-// date it bears.
+// importOld imports a memory that was last changed at an instant. A memory that is written directly fades from the time
+// of the write, whatever its date.
 func (p *player) importOld(content string, at time.Time) error {
 	at = at.UTC()
 	old := wire.Memory{

@@ -94,7 +94,7 @@ then.`,
 	})
 }
 
-// agree asks whether to go on, unless that is clear.
+// agree asks whether to go on, unless yes or dryRun decides.
 func (a *action) agree(question string, yes, dryRun bool) (bool, error) {
 	if yes || dryRun {
 		return !dryRun, nil
@@ -106,8 +106,8 @@ func (a *action) agree(question string, yes, dryRun bool) (bool, error) {
 	return agreed, err
 }
 
-// forgetBy sends a request to forget. It returns how many of its memories were forgotten, what was done to others, such
-// as "2 forgotten, 1 shortened", and the failure of one of the ids.
+// forgetBy sends a request to forget. It returns how many of the requested memories were forgotten, the effects on
+// others, such as "2 forgotten, 1 shortened", and the last failure of an id.
 func (a *action) forgetBy(request map[string]any) (forgotten int, effects string, failure error) {
 	var answer struct {
 		Results []struct {
@@ -156,7 +156,7 @@ type Forgetting struct {
 	Forgotten []string `json:"forgotten"`
 }
 
-// Fading is a memory with what is left of it.
+// Fading is a memory with its retention.
 type Fading struct {
 	ID        string    `json:"id"`
 	Content   string    `json:"content"`

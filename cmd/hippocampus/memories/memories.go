@@ -28,7 +28,7 @@ func Commands(sources connection.Sources) []*cobra.Command {
 	}
 }
 
-// Routes is the annotation of a command with the routes that it asks, one on each line.
+// Routes is the annotation of a command with the routes that it requests, one on each line.
 const Routes = "routes"
 
 type program struct{ connection.Sources }
@@ -79,7 +79,7 @@ func (p program) command(cmd *cobra.Command, with options, run func(*action, []s
 	return cmd
 }
 
-// call sends a request and decodes the answer, which it prints as it is if JSON is asked for.
+// call sends a request and decodes the answer. With --json it prints the answer unchanged.
 func (a *action) call(method, path string, body, into any) error {
 	raw, err := a.fetch(method, path, body, into)
 	if err == nil && a.json {
@@ -146,7 +146,7 @@ func (a *action) note(format string, args ...any) {
 	fmt.Fprintf(a.cmd.ErrOrStderr(), format+"\n", args...)
 }
 
-// changed copies the values of the flags that the command line has into a request.
+// changed copies the values of the flags that the command line sets into a request.
 func (a *action) changed(body map[string]any, names map[string]string) {
 	for flag, field := range names {
 		given := a.cmd.Flags().Lookup(flag)
@@ -210,7 +210,7 @@ func some(missing string) cobra.PositionalArgs {
 	}
 }
 
-// changedJSON is changed for a flag with a JSON object.
+// changedJSON does what changed does, for a flag with a JSON object.
 func (a *action) changedJSON(body map[string]any, name string) {
 	if given := a.cmd.Flags().Lookup(name); given.Changed {
 		body[name] = json.RawMessage(given.Value.String())

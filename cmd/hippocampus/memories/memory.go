@@ -33,7 +33,7 @@ func shownID(s terminal.Screen) func(string) string {
 
 var endOfID = regexp.MustCompile(`^[0-9a-f-]{4,36}$`)
 
-// resolve returns the whole ids of memories that are named by their ids or by the end of these.
+// resolve returns the whole ids of memories that are named by their ids or by the ends of their ids.
 func (a *action) resolve(names []string) ([]string, error) {
 	ids := make([]string, len(names))
 	for i, name := range names {

@@ -60,8 +60,8 @@ type tail struct {
 
 var errEnough = errors.New("enough events")
 
-// follow prints events until ctx is done. An answer that a repetition does not change ends it, and so does a failure to
-// connect at all.
+// follow prints events until ctx is done. It also ends at a refusal that a repeated request would get again, and if the
+// first connection fails.
 func (t *tail) follow(ctx context.Context) error {
 	wait, connected := firstWait, false
 	for {

@@ -13,7 +13,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// done is what became of something else.
+// done is an effect on something else, such as another memory.
 type done struct{ Done string }
 
 // withdrawnTurn is a turn, and what withdrawing it did.

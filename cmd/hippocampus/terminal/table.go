@@ -40,7 +40,7 @@ func (s Screen) Table(columns []Column, rows [][]string) {
 	}
 }
 
-// fit gives the growing columns what the screen has left.
+// fit divides the width that is left on the screen among the growing columns.
 func (s Screen) fit(columns []Column, widths []int) {
 	if s.Width == 0 {
 		return

@@ -1,6 +1,6 @@
 // Package turnfile reports the turns of a file to a server:
 //
-//	line with a body of POST /v1/turns -> user and id, if they are missing -> request, again while the server is too busy
+//	line with a body of POST /v1/turns -> user and id, if they are missing -> request, repeated while the server is busy
 package turnfile
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const (
 	maxTurnLine   = 1 << 20     // bytes, the limit of the bodies of /v1/turns
-	longestPause  = time.Minute // a server that asks for more is not waited for
+	longestPause  = time.Minute // a longer pause is not waited for
 	shortestPause = time.Second / 10
 )
 
@@ -79,7 +79,8 @@ func Import(ctx context.Context, to Target, from io.Reader, size int64) error {
 // lineRefused is the error of a line that the server, or this command, does not accept.
 type lineRefused struct{ error }
 
-// report reports one turn, and again if the server is too busy for it. fresh: the server did not have it.
+// report reports one turn, and repeats the request while the server is too busy. fresh is false if the server already
+// had the turn.
 func report(ctx context.Context, to Target, line []byte) (fresh bool, err error) {
 	turn, err := turnOfLine(line, to.User)
 	if err != nil {
@@ -113,8 +114,8 @@ func report(ctx context.Context, to Target, line []byte) (fresh bool, err error)
 	}
 }
 
-// turnOfLine returns the turn of a line with an id and a user: without an id it gets one that is made of the line, so
-// that the same line is the same turn.
+// turnOfLine returns the turn of a line with an id and a user. A turn without an id gets an id derived from the line's
+// content, so that the same line is always the same turn.
 func turnOfLine(line []byte, user string) (turn map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(line, &turn); err != nil || turn == nil {
 		return nil, errors.New("it is not a JSON object: give a body of POST /v1/turns on each line")
