@@ -2,10 +2,9 @@
 // each turn with [Client.AddTurn], and ask before each prompt with
 // [Client.Recall] or [Client.Context].
 //
-// Requests and answers are the types that package api generates from the
-// server's openapi.yaml. In them an optional field is a pointer, and new(5) is
-// one to 5. Every failure is an [*Error]; docs/connect/clients.md states which
-// requests are repeated.
+// Requests and answers are the types that package api generates from the server's
+// openapi.yaml. Their optional fields are pointers; new(5) is a pointer to 5. Every failure
+// is an [*Error]; docs/connect/clients.md states which requests are repeated.
 package hippocampus
 
 import (
@@ -52,26 +51,26 @@ func WithURL(url string) Option { return func(o *options) { o.url = url } }
 // WithKey sets the API key. The default is $HIPPOCAMPUS_KEY.
 func WithKey(key string) Option { return func(o *options) { o.key = key } }
 
-// WithTimeout bounds each attempt of a request, to [DefaultTimeout] without
-// this option. Streams (events, export, import) are bounded by their context
-// alone once they have begun. Zero is no bound.
+// WithTimeout bounds each attempt of a request; the default is [DefaultTimeout]. Streams
+// (events, export, import) are bounded by their context alone once they have begun. Zero
+// means no bound.
 func WithTimeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
 
-// WithRetries sets how often a request is repeated at most; [DefaultRetries]
-// without this option. Zero means no repetition.
+// WithRetries sets how often a request is repeated at most; the default is
+// [DefaultRetries]. Zero means no repetition.
 func WithRetries(n int) Option { return func(o *options) { o.retries = n } }
 
-// WithLongestWait sets the longest Retry-After that is waited for;
-// [DefaultLongestWait] without this option. A longer one ends the attempts.
+// WithLongestWait sets the longest Retry-After that is waited for; the default is
+// [DefaultLongestWait]. A longer Retry-After ends the attempts.
 func WithLongestWait(d time.Duration) Option { return func(o *options) { o.longestWait = d } }
 
-// WithHTTPClient sets what sends the requests, for proxies, certificates or
-// tracing. It should have no Timeout, which would end streams. Its CheckRedirect
-// is not asked: the key goes to no other address than that of [WithURL].
+// WithHTTPClient sets the client that sends the requests, for proxies, certificates or
+// tracing. It should have no Timeout, which would end streams. Its CheckRedirect is not
+// called: the key is sent to no address but that of [WithURL].
 func WithHTTPClient(c *http.Client) Option { return func(o *options) { o.http = c } }
 
-// New returns a client. It sends no request. The error is an address that is
-// not an absolute URL of the scheme http or https.
+// New returns a client. It sends no request. It returns an error if the address is not an
+// absolute URL of the scheme http or https.
 func New(change ...Option) (*Client, error) {
 	pool := http.DefaultTransport.(*http.Transport).Clone()
 	pool.MaxIdleConnsPerHost = pool.MaxIdleConns // all of them lead to one host
@@ -82,8 +81,8 @@ func New(change ...Option) (*Client, error) {
 	}, change)
 }
 
-// With returns a client that differs by options and shares the connections. A
-// longer [WithTimeout] is for work of a model, such as [Client.Reflect].
+// With returns a client that differs by options and shares the connections. Use it with a
+// longer [WithTimeout] for work of a model, such as [Client.Reflect].
 func (c *Client) With(change ...Option) (*Client, error) { return build(c.options, change) }
 
 func build(o options, change []Option) (*Client, error) {
@@ -108,8 +107,8 @@ func build(o options, change []Option) (*Client, error) {
 	return c, nil
 }
 
-// API returns a client for every route, with the key, the repetitions and the
-// errors of this one. [Decode] reads its answers:
+// API returns a client for every route, with the key, the repetitions and the errors of
+// this client. [Decode] reads its answers:
 //
 //	stats, err := hippocampus.Decode[api.Stats](client.API().GetStats(ctx, nil))
 func (c *Client) API() *api.Client { return c.api }

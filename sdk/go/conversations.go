@@ -17,9 +17,8 @@ func (c *Client) Conversations(ctx context.Context, p ListConversationsParams) i
 	}, func(page *api.ConversationPage) ([]Conversation, *string) { return page.Conversations, page.NextCursor })
 }
 
-// EndConversation states that nothing more is to come, and starts the
-// conversation's consolidation; with r.Wait it waits for it, for up to 30
-// seconds. The request is not repeated.
+// EndConversation ends a conversation and starts its consolidation. With r.Wait it waits up
+// to 30 seconds for the consolidation. The request is not repeated.
 func (c *Client) EndConversation(
 	ctx context.Context, id string, r EndConversationRequest,
 ) (*EndedConversation, error) {
@@ -42,7 +41,7 @@ func (c *Client) ConversationTurns(ctx context.Context, id string, p GetConversa
 	}, func(page *api.ConversationTurns) ([]Turn, *string) { return page.Turns, page.NextCursor })
 }
 
-// RenameConversation gives a conversation a title, for a list of chats. The request is not repeated.
+// RenameConversation sets the title of a conversation, for a list of chats. The request is not repeated.
 func (c *Client) RenameConversation(
 	ctx context.Context, id, title string, p UpdateConversationParams,
 ) (*Conversation, error) {

@@ -15,8 +15,8 @@ import (
 // that errors.Is(err, KindNotFound) finds the kind of an [*Error].
 type Kind string
 
-// The kinds of error. The last three are the client's own; the server gives
-// KindBadAnswer to an answer of a model that cannot be used.
+// The kinds of error. The last three are the client's own; the server also reports
+// KindBadAnswer, for an unusable answer of a model.
 const (
 	KindInvalid      Kind = "invalid"      // correct the request: Errors names the fields
 	KindUnauthorized Kind = "unauthorized" // no key, or an unknown or revoked one
@@ -43,7 +43,7 @@ type Error struct {
 	Errors     []FieldError  // what is wrong with which field, with KindInvalid
 	RetryAfter time.Duration // as the server states it; 0 where it does not
 	RequestID  string        // finds the request in the server's log
-	Err        error         // the cause, without an answer that can be read
+	Err        error         // the cause, if there is no readable answer
 
 	states bool // the answer has a Retry-After, which may be 0
 }

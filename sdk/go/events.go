@@ -13,17 +13,17 @@ import (
 	"hippocampus/sdk/go/api"
 )
 
-// EventReset is the kind of an event that precedes the oldest event which is
-// kept, if events after the place to resume from may have been deleted: read
-// again what was made of earlier events.
+// EventReset is the kind of the first event of a stream if events after the place to resume
+// from may have been deleted. The oldest kept event follows it. Read the memories again if
+// you keep a copy of them.
 const EventReset EventKind = "reset"
 
 // silence is how long a stream may send nothing; the server sends a comment
 // every 15 seconds.
 const silence = 45 * time.Second
 
-// Event is what happened to a user's memories. One of the last four fields is
-// set, by the kind.
+// Event is what happened to a user's memories. The kind decides which of the last four
+// fields is set.
 type Event struct {
 	ID           string // its place: StreamEventsParams.After resumes after it
 	Kind         EventKind
@@ -37,10 +37,10 @@ type Event struct {
 	Turn         *api.AnnouncedTurn         // of turn.failed
 }
 
-// Events follows what happens, from now on or after p.After, each event once and
-// in order. It reconnects, and resumes after the last event, when the stream
-// ends. It yields an error as the last element when ctx ends, the server cannot be
-// reached, or as many streams in a row bring nothing as a request has attempts.
+// Events follows what happens, from now on or after p.After, each event once and in order.
+// It reconnects, and resumes after the last event, when the stream ends. It yields an error
+// as the last element when ctx ends, the server cannot be reached, or when as many
+// consecutive streams as a request has attempts yield nothing.
 func (c *Client) Events(ctx context.Context, p StreamEventsParams) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		p := p
@@ -80,8 +80,8 @@ type followed struct {
 	done bool    // the consumer wants no more
 }
 
-// follow yields the events of one connection. It has an error if connecting again
-// is of no use.
+// follow yields the events of one connection. It returns an error if connecting again would
+// not help.
 func (c *Client) follow(
 	ctx context.Context, p StreamEventsParams, yield func(Event, error) bool,
 ) (got followed, err error) {

@@ -41,15 +41,15 @@ func Lines(r io.Reader) iter.Seq2[ExportLine, error] {
 	}
 }
 
-// Import streams NDJSON of an export into the key's app. What is there already
-// is skipped. Lines that fail are counted in the report, whose Complete is false
-// if the end of the export is missing. The request is not repeated, but calling
-// Import again with the same lines resumes one that broke off.
+// Import streams NDJSON of an export into the key's app. What is there already is skipped.
+// Lines that fail are counted in the report, whose Complete is false if the end of the
+// export is missing. The request is not repeated, but calling Import again with the same
+// lines resumes an import that broke off.
 func (c *Client) Import(ctx context.Context, r io.Reader) (*ImportReport, error) {
 	return Decode[api.ImportReport](c.api.ImportMemoriesWithBody(ctx, "application/x-ndjson", r))
 }
 
-// export is the body of an export. It knows how the last line begins.
+// export is the body of an export. It keeps the beginning of the last line.
 type export struct {
 	body io.ReadCloser
 	line []byte // the beginning of the line that is being read, or else of the last one
@@ -74,10 +74,10 @@ func (e *export) Read(p []byte) (int, error) {
 	return n, &Error{Kind: KindUnreachable, Err: err}
 }
 
-// Close ends the request if it goes on.
+// Close ends the request if it is still running.
 func (e *export) Close() error { return e.body.Close() }
 
-// note follows the lines of what was read.
+// note updates line and full by the bytes that were read.
 func (e *export) note(read []byte) {
 	for part := range bytes.Lines(read) {
 		if e.full {

@@ -23,7 +23,7 @@ func (c *Client) StateFact(ctx context.Context, r FactRequest) (*FactOutcome, er
 	return Decode[FactOutcome](c.api.StateFact(ctx, r))
 }
 
-// EndFact ends what is valid at p.At.
+// EndFact ends the fact that is valid at p.At.
 func (c *Client) EndFact(ctx context.Context, p EndFactParams) (*Fact, error) {
 	return Decode[Fact](c.api.EndFact(ctx, &p))
 }

@@ -49,7 +49,7 @@ func (c *Client) Forget(ctx context.Context, id string, p ForgetMemoryParams) (*
 	return Decode[ChangedMemory](c.api.ForgetMemory(ctx, id, &p))
 }
 
-// Restore makes a forgotten memory active, and what was forgotten with it. The request is not repeated.
+// Restore makes a forgotten memory active, and everything that was forgotten with it. The request is not repeated.
 func (c *Client) Restore(ctx context.Context, id string, p RestoreMemoryParams) (*ChangedMemory, error) {
 	return Decode[ChangedMemory](c.api.RestoreMemory(ctx, id, &p))
 }
@@ -67,8 +67,8 @@ func (c *Client) ForgetMany(ctx context.Context, r ForgetMemoriesRequest) (*Forg
 	return Decode[ForgetMemoriesAnswer](c.api.ForgetMemories(ctx, r))
 }
 
-// RestoreMany makes memories active that were forgotten, superseded or consolidated, and what was forgotten with them.
-// Each id has a result of its own. The request is not repeated.
+// RestoreMany makes memories active that were forgotten, superseded or consolidated, and everything that was forgotten
+// with them. Each id has a result of its own. The request is not repeated.
 func (c *Client) RestoreMany(ctx context.Context, r RestoreMemoriesRequest) (*RestoreMemoriesAnswer, error) {
 	return Decode[RestoreMemoriesAnswer](c.api.RestoreMemories(ctx, r))
 }

@@ -26,8 +26,8 @@ var errLate = errors.New("no answer in time")
 // errors.
 type sender struct{ options }
 
-// Do implements api.HttpRequestDoer. Its errors are of the type *Error, but for
-// the end of the request's context.
+// Do implements api.HttpRequestDoer. Its errors are of the type *Error, except for the end
+// of the request's context.
 func (s *sender) Do(req *http.Request) (*http.Response, error) {
 	if s.key != "" {
 		req.Header.Set("Authorization", "Bearer "+s.key)
@@ -67,11 +67,11 @@ func (s *sender) Do(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// backoff returns the wait after an attempt, from 0, without a Retry-After.
+// backoff returns the wait after an attempt, counted from 0, if its answer has no Retry-After.
 func (o options) backoff(attempt int) time.Duration { return min(firstBackoff<<attempt, o.longestWait) }
 
-// sleep waits for d and up to a quarter more. It returns false, at once if it
-// can, when the context ends before.
+// sleep waits for d and up to a quarter more. It returns false if the context ends before
+// that, and does so at once if the context's deadline is too early.
 func sleep(ctx context.Context, d time.Duration) bool {
 	d += rand.N(d/jitterShare + 1)
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
@@ -96,9 +96,9 @@ func passes(e *Error) bool {
 	return false
 }
 
-// repeatable reports whether sending a request twice does what sending it once
-// does: one that only reads or states a final state, has an idempotency key, or
-// merges with what it wrote.
+// repeatable reports whether sending a request twice has the same effect as sending it
+// once: the request only reads, states a final state, has an idempotency key, or merges
+// with what it wrote.
 func repeatable(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
@@ -165,7 +165,7 @@ func mediaType(h http.Header) string {
 
 func readBody(resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
-	const enough = 1 << 20 // a length that is stated is believed up to here
+	const enough = 1 << 20 // the most that is allocated for a stated length
 	expected := min(max(0, resp.ContentLength), enough)
 	buffer := bytes.NewBuffer(make([]byte, 0, expected+bytes.MinRead))
 	_, err := buffer.ReadFrom(resp.Body)

@@ -10,11 +10,11 @@ import (
 	"hippocampus/sdk/go/api"
 )
 
-// AddTurn reports what was said. The turn is on disk when it answers, and is
-// processed afterwards; with r.Wait the answer has the verdicts, unless that
-// takes more than 30 seconds. Without r.ID it gets a UUID, so that a repeated
-// request does not make a second turn. With r.Replaces it takes the place of an
-// earlier turn, which is withdrawn.
+// AddTurn reports what was said. When AddTurn returns, the turn is on the server's disk; it
+// is processed afterwards. With r.Wait the answer has the verdicts, unless processing takes
+// more than 30 seconds. Without r.ID the turn gets a UUID, so that a repeated request does
+// not make a second turn. With r.Replaces the turn takes the place of an earlier turn,
+// which is withdrawn.
 func (c *Client) AddTurn(ctx context.Context, r TurnRequest) (*Turn, error) {
 	if r.ID == nil {
 		r.ID = new(uuid.NewString())
@@ -36,14 +36,14 @@ func (c *Client) Turns(ctx context.Context, p ListTurnsParams) iter.Seq2[Turn, e
 	}, func(page *api.TurnPage) ([]Turn, *string) { return page.Turns, page.NextCursor })
 }
 
-// WithdrawTurn takes a turn back whose message the user has edited or deleted, or whose answer is generated again: what
-// was remembered of it is forgotten, and what it superseded is active again. No restore undoes that. An edited message
-// needs no call of its own: the turn that reports it has r.Replaces.
+// WithdrawTurn takes a turn back when the user has edited or deleted its message, or when its answer is generated
+// again. What was remembered of the turn is forgotten, and what it superseded is active again. No restore undoes that.
+// For an edited message it is enough to report the new turn with r.Replaces.
 func (c *Client) WithdrawTurn(ctx context.Context, id string) (*WithdrawnTurn, error) {
 	return Decode[WithdrawnTurn](c.api.WithdrawTurn(ctx, id))
 }
 
-// ReplayTurn queues a turn again that failed, for an operator who has removed the cause. The request is not repeated.
+// ReplayTurn queues a failed turn again, once an operator has removed the cause. The request is not repeated.
 func (c *Client) ReplayTurn(ctx context.Context, id string) (*Turn, error) {
 	return Decode[Turn](c.api.ReplayTurn(ctx, id))
 }

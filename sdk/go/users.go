@@ -26,8 +26,8 @@ func (c *Client) SetUser(ctx context.Context, userID string, r UserRequest) (*Us
 	return Decode[UserZone](c.api.SetUser(ctx, userID, r))
 }
 
-// Profile returns what holds about a user whatever is asked, the most important first. Use it where there is no query
-// yet, such as at the start of a chat. It counts as no access.
+// Profile returns what is known of a user without a query, the most important first. Use it where there is no query
+// yet, such as at the start of a chat. It does not count as an access.
 func (c *Client) Profile(ctx context.Context, userID string, p GetProfileParams) (*Profile, error) {
 	return Decode[Profile](c.api.GetProfile(ctx, userID, &p))
 }

@@ -34,11 +34,10 @@ const (
 	maxQueryLength = 65536 // characters, by openapi.yaml
 )
 
-// AddSessionToMemory reports the events of a session. They are on the server's
-// disk when it returns, and become memories afterwards. A session that has grown
-// may be added again: an event that the server has is not added twice. Events
-// that the server refuses as invalid, or since it has another text of them, are
-// left out and named by the error.
+// AddSessionToMemory reports the events of a session. They are on the server's disk when it
+// returns, and become memories afterwards. A session that has grown may be added again: an
+// event that the server has is not added twice. Events that the server refuses as invalid,
+// or because it has another text for them, are left out and named by the error.
 func (s *Service) AddSessionToMemory(ctx context.Context, from session.Session) error {
 	var refused []error
 	for event := range from.Events().All() {
@@ -61,8 +60,8 @@ func (s *Service) AddSessionToMemory(ctx context.Context, from session.Session) 
 	return errors.Join(refused...)
 }
 
-// textOf returns the text of an event; empty for a part of a stream, which comes
-// again as a whole, and for calls of functions alone.
+// textOf returns the text of an event. It is empty for a part of a stream, since a later
+// event has the whole text, and for an event that has only calls of functions.
 func textOf(event *session.Event) string {
 	if event.Partial || event.Content == nil {
 		return ""

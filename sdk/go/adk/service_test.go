@@ -103,7 +103,7 @@ func (a *travel) say(t *testing.T, sessionID, text string) (answer string) {
 	return answer
 }
 
-// remember adds the session as it is to the memory.
+// remember adds the session in its present state to the memory.
 func (a *travel) remember(t *testing.T, sessionID string) {
 	t.Helper()
 	got, err := a.sessions.Get(t.Context(), &session.GetRequest{AppName: appName, UserID: a.user, SessionID: sessionID})
