@@ -27,7 +27,7 @@ type CandidateLister interface {
 // Promoter makes memories of candidates that the gate refused; package ingest
 // implements it.
 type Promoter interface {
-	// Promote reports with more that the same call would promote further candidates.
+	// Promote returns more = true if the same call would promote further candidates.
 	Promote(ctx context.Context, p ingest.Promotion) (results []ingest.Promoted, more bool, err error)
 }
 

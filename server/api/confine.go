@@ -9,7 +9,7 @@ import (
 	"hippocampus/server/frame"
 )
 
-// owners finds whom the memories and turns belong to that requests name by their ids.
+// owners finds the owners of the memories and turns that requests name by their ids.
 type owners struct {
 	memories MemoryReader
 	turns    TurnIngester
@@ -18,7 +18,7 @@ type owners struct {
 // confinementOf returns the confinement of a route, or nil if keys of one user may not use the route:
 //
 //	the route names a user in its query or body   -> it must be the key's user
-//	the route names memories or turns by their id -> others than those of the key's user are unknown
+//	the route names memories or turns by their id -> those of other users are unknown
 //	the route shows the key itself                -> always allowed
 //	any other route                               -> nil
 //
@@ -91,7 +91,7 @@ func (o owners) confineTurn(ctx context.Context, r *frame.Request) error {
 	return hidden(r, found.Turn.Owner, err)
 }
 
-// hidden gives the same error for what belongs to another user and for what does not exist.
+// hidden returns the same error for what belongs to another user and for what does not exist.
 func hidden(r *frame.Request, owner memory.Owner, err error) error {
 	if memory.IsKind(err, memory.KindNotFound) || err == nil && owner.UserID != r.Key.UserID {
 		return memory.Errorf(memory.KindNotFound, "the user of the key has nothing with this id: check the id")

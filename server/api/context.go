@@ -104,7 +104,7 @@ type contextBody struct {
 	LeftOut      []leftOutBody      `json:"left_out"`
 	Profile      bool               `json:"profile"`
 	Condensed    bool               `json:"condensed"`
-	NotCondensed string             `json:"not_condensed,omitempty"` // why not, if the request asked for it
+	NotCondensed string             `json:"not_condensed,omitempty"` // why not condensed, if the request asked for it
 	Dropped      []string           `json:"dropped"`
 	recallBody
 }

@@ -179,7 +179,7 @@ func (h conversationHandlers) delete(ctx context.Context, r *frame.Request) (any
 }
 
 // forgetMemories forgets the memories of a conversation with what states the same, and returns how many of them were
-// forgotten. An error leaves the conversation and the memories that are left: the same request goes on.
+// forgotten. After an error the conversation and the other memories remain, and the same request continues the work.
 func (h conversationHandlers) forgetMemories(ctx context.Context, c memory.Conversation) (n int, err error) {
 	for more := true; more; {
 		done, err := h.Forgetter.ForgetSelected(ctx, ingest.Selection{Owner: c.Owner, ConversationID: c.ID},

@@ -12,7 +12,7 @@ import (
 	"hippocampus/server/frame"
 )
 
-// changedBody is a memory that was forgotten or restored, with what that did to others.
+// changedBody is a memory that was forgotten or restored, with the effects on other items.
 type changedBody struct {
 	wire.Memory
 	Effects []effectBody      `json:"effects"`

@@ -6,7 +6,7 @@ import (
 	"hippocampus/internal/lazyregexp"
 )
 
-// elsewhere lists paths of other servers and of habit that are no routes here, and what to use instead.
+// elsewhere lists paths that clients try because other servers have them or by habit, and what to use instead.
 var elsewhere = []struct {
 	path    *lazyregexp.Regexp
 	instead string
@@ -29,8 +29,8 @@ var elsewhere = []struct {
 		"use POST /v1/turns for messages and POST /v1/memories for one memory"},
 }
 
-// insteadOf returns what to use instead of a path that is no route: what elsewhere says, else a route with the path
-// below /v1 or without /api or a slash at the end, or "".
+// insteadOf returns what to use instead of a path that is no route: the advice of elsewhere, else an existing route
+// that the path becomes below /v1 or without its /api or final slash, else "".
 func insteadOf(path string, isRoute func(path string) bool) string {
 	for _, other := range elsewhere {
 		if other.path.MatchString(path) {

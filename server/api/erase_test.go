@@ -22,7 +22,7 @@ func TestErase_RemovesUserEverywhere(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	turn := f.accept("u", "turn-1", "I live in Lisbon.")
-	f.enqueue(ingest.ProcessTurn{TurnID: turn.ID}) // by an older version
+	f.enqueue(ingest.ProcessTurn{TurnID: turn.ID}) // as an older version did
 	kept := f.peanuts()
 	f.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "u"}, Content: "theirs"})
 	f.keep(ingest.Write{Owner: owner("v"), Content: "v's"})
@@ -55,7 +55,7 @@ func TestErase_RemovesUserEverywhere(t *testing.T) {
 	f.accept("u", "turn-1", "I live in Porto.")
 }
 
-// The ids have a meaning in a path, in SQL, in JSON or in a filter.
+// The ids contain characters with a meaning in a path, in SQL, in JSON or in a filter.
 func TestErase_TakesAnyUserID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

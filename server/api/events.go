@@ -30,7 +30,7 @@ type EventFeed interface {
 type eventHandlers struct {
 	EventParts
 	streams  *streams
-	stall    time.Duration   // how long a client may take nothing
+	stall    time.Duration   // how long a client may read nothing
 	draining context.Context // ends when the server drains
 }
 

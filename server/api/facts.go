@@ -86,8 +86,8 @@ func factOf(f memory.Fact) factBody {
 	return factBody{wire.FactOf(f), f.MemoryID, f.RecordedAt}
 }
 
-// outcomeBody is evidence as it was recorded, with the fact that it was weighed
-// against: one that it replaced, or one that stands.
+// outcomeBody is evidence as it was recorded, with the fact that it was weighed against:
+// the fact that it replaced, or the fact that stays valid.
 type outcomeBody struct {
 	Fact     factBody  `json:"fact"`
 	Replaced *factBody `json:"replaced,omitempty"`

@@ -14,8 +14,8 @@ import (
 	"hippocampus/internal/growthtest"
 )
 
-// faultyBodies makes bodies that consist of faults: the unknown fields, and as many bytes of wrong
-// items, deep nesting, long texts or unknown fields in each list, object and text of the schema.
+// faultyBodies returns bodies that consist of faults: one has the unknown fields; the others have, in one list, object
+// or text of the schema, as many bytes of wrong items, unknown fields, deep nesting or long text.
 func faultyBodies(schema *openapi3.Schema, unknown string) map[string]string {
 	bodies := map[string]string{"unknown fields": "{" + unknown + "}"}
 	addFaults(bodies, schema, "", "", unknown, 0)

@@ -87,7 +87,7 @@ func (b ruleRequest) over(rule forgetting.Rule) forgetting.Rule {
 	return rule
 }
 
-// seconds is a duration that may be given as whole seconds.
+// seconds returns a duration that is given in whole seconds, or otherwise if it is absent.
 func seconds(given *int64, otherwise time.Duration) time.Duration {
 	if given == nil {
 		return otherwise

@@ -15,8 +15,8 @@ import (
 	"hippocampus/internal/wire"
 )
 
-// fading writes six new memories of the user "u", one of 40 days ago, a pinned one
-// of that time, and one of 40 days ago for a user of the same name in another app. It ends at noon.
+// fading writes six new memories of the user "u", one of 40 days ago, a pinned one of that time, and one of 40 days ago
+// for a user of the same name in another app. Afterwards the clock shows noon.
 func (f *fixture) fading() (old, pinned memory.Memory) {
 	f.t.Helper()
 	f.clock.Set(noon.AddDate(0, 0, -40))
@@ -91,8 +91,8 @@ func TestForget_ForgetsTheMaxShareAtATime(t *testing.T) {
 	}
 }
 
-// By hand, of an importance of 0.8: strengthening leaves 0.9^10 * 0.9 = 0.3138 after 10 days without access, and 0.0133
-// after 40 days; exponential leaves e^(-0.1*10) / 5 = 0.0736 and 0.0037.
+// Computed by hand for an importance of 0.8: strengthening leaves 0.9^10 * 0.9 = 0.3138 after 10 days without access,
+// and 0.0133 after 40 days; exponential leaves e^(-0.1*10) / 5 = 0.0736 and 0.0037.
 func TestForget_TriesAnotherRule(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

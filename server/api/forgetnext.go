@@ -15,7 +15,7 @@ type DueCounter interface {
 	Due(ctx context.Context, owner memory.Owner, at time.Time) (forgetting.Due, error)
 }
 
-// scheduledForgetting is the kind of the job that forgets what has faded of all users.
+// scheduledForgetting is the kind of the job that forgets the faded memories of all users.
 const scheduledForgetting = "forgetting"
 
 type forgetNextHandlers struct {

@@ -14,7 +14,7 @@ func TestAuthentication_LimitsFailuresByAddress(t *testing.T) {
 	send := func(address, key string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "/v1/stats", nil)
 		r.RemoteAddr = address
-		r.Header.Set("X-Forwarded-For", key) // counts for nothing
+		r.Header.Set("X-Forwarded-For", key) // is ignored
 		if key != "" {
 			r.Header.Set("Authorization", "Bearer "+key)
 		}

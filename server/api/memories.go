@@ -142,7 +142,7 @@ func (h memoryHandlers) patch(ctx context.Context, r *frame.Request, body change
 	return editedMemoryBody{wire.MemoryOf(m), r.Altered}, err
 }
 
-// editedMemoryBody is a memory with what was altered in its change.
+// editedMemoryBody is a changed memory with what the server altered in the request.
 type editedMemoryBody struct {
 	wire.Memory
 	frame.Altered

@@ -89,7 +89,8 @@ func (b commandRequest) given() (names []string) {
 	return names
 }
 
-// run answers with what the model reads. Only a command that the model could not have meant is an error of HTTP.
+// run answers with the text that the model reads. Only a request that is wrong by itself, or not allowed, gets an HTTP
+// error.
 func (h memoryToolHandlers) run(ctx context.Context, r *frame.Request, body commandRequest) (any, error) {
 	scope := db.FileScope{Owner: r.BodyOwner(body.UserID), AgentID: body.AgentID}
 	r.Note("agent_id", memory.CheckID(body.AgentID, true))

@@ -101,8 +101,8 @@ func textOfParts(parts []any, path string, c *frame.Checks) string {
 	return strings.Join(lines, "\n")
 }
 
-// messagesIn converts and checks the messages of a turn. Those that are not plain
-// keep the JSON of the body.
+// messagesIn converts and checks the messages of a turn. Messages that are not plain keep
+// their JSON from the body.
 func messagesIn(r *frame.Request, asked []messageRequest) []memory.Message {
 	var sent struct {
 		Messages []json.RawMessage `json:"messages"`

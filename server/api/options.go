@@ -18,7 +18,8 @@ import (
 type Options struct {
 	Access frame.Access
 	Wait   time.Duration // how long a write with `wait` waits; 0: 30 s
-	// Origins are those whose pages may call the API in a browser, such as https://chat.example.com; nil: only its own.
+	// Origins lists the origins whose pages may call the API in a browser, such as https://chat.example.com; nil: only its
+	// own.
 	Origins []string
 	// MaxInflight is how many recalls and contexts run at a time; 0: 64.
 	MaxInflight int

@@ -43,7 +43,7 @@ func (l *memoriesListed) ListMemories(ctx context.Context, f db.MemoryFilter) ([
 	return l.MemoryReader.ListMemories(ctx, f)
 }
 
-// A page that may compare few memories ends early, and the next one goes on there.
+// A page that may compare few memories ends early, and the next page continues there.
 func TestMemories_ListExaminesAFewAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -76,7 +76,7 @@ func TestProblem_OfEveryKind(t *testing.T) {
 	}
 }
 
-// What any caller may read of a model's failure is in the detail; the rest of the error is not.
+// The detail has the part of a model's failure that any caller may read, and no other part of the error.
 func TestProblem_SaysWhyAModelFails(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []memory.Kind{memory.KindBadAnswer, memory.KindUnavailable} {

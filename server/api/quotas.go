@@ -27,7 +27,7 @@ type UsageCounter interface {
 }
 
 const (
-	usageAge   = 5 * time.Second // of a count that decides
+	usageAge   = 5 * time.Second // greatest age of a count that decides
 	usageShare = 100             // a count is not repeated for this many times its duration
 	quotaRetry = time.Minute     // how long a client is asked to wait
 )
@@ -66,7 +66,8 @@ func (q *quotas) bound(h frame.Handler, adds adds) frame.Handler {
 	}
 }
 
-// boundTurns is bound for turns, except for those that the app has already: a client that repeats one gets its answer.
+// boundTurns is bound for turns, except for turns that the app already has: a client that repeats such a turn gets its
+// answer.
 func (q *quotas) boundTurns(h frame.Handler, isStored func(ctx context.Context, r *frame.Request) bool) frame.Handler {
 	return func(ctx context.Context, r *frame.Request) (any, error) {
 		err := q.admit(ctx, r.Key.AppID, r.Body, memories)
@@ -80,7 +81,7 @@ func (q *quotas) boundTurns(h frame.Handler, isStored func(ctx context.Context, 
 // addition is what a write may add to what an app keeps.
 type addition struct {
 	db.Usage
-	users []string // who may be without memories so far
+	users []string // who may have no memories yet
 }
 
 // adds returns the addition of a body. The handler refuses a body that cannot be read.

@@ -27,10 +27,10 @@ type RecallParts struct {
 // Recaller finds memories; package recall implements it.
 type Recaller interface {
 	Recall(ctx context.Context, q recall.Query) (recall.Answer, error)
-	// Standing returns what holds whatever is asked, without a query.
+	// Standing returns the memories that hold independently of a query.
 	Standing(ctx context.Context, q recall.Query) ([]recall.Standing, error)
-	// Recollect makes those memories active again that were recollected with NoTouch, and returns all but those that
-	// were forgotten by a request in the meantime.
+	// Recollect reactivates the memories that were recollected with NoTouch. It returns all given memories except those
+	// that a request has forgotten in the meantime.
 	Recollect(ctx context.Context, owner memory.Owner, memories []recall.Recalled) []recall.Recalled
 	// Touch counts an access of memories that were recalled with NoTouch.
 	Touch(owner memory.Owner, ids []string, at time.Time)
@@ -80,7 +80,7 @@ type recallRequest struct {
 	Weights        *weightsBody    `json:"weights"`
 	DecayRate      float64         `json:"decay_rate"`
 	Candidates     int             `json:"candidates"`
-	Expand         string          `json:"expand"` // openapi.yaml admits it for recall only, like the next one
+	Expand         string          `json:"expand"` // openapi.yaml admits it for recall only, like the next field
 	Explain        bool            `json:"explain"`
 }
 
@@ -187,7 +187,7 @@ type recalledBody struct {
 	Sources    []string `json:"sources"`
 
 	ScoreParts  *partsBody    `json:"score_parts,omitempty"` // nil unless the request asks for it
-	DerivedFrom []wire.Memory `json:"derived_from,omitzero"` // the same
+	DerivedFrom []wire.Memory `json:"derived_from,omitzero"` // nil unless the request asks for it
 }
 
 type routeBody struct {
@@ -272,7 +272,7 @@ func (h recallHandlers) recall(ctx context.Context, r *frame.Request, body recal
 // expandSources asks for the memories that each memory was derived from.
 const expandSources = "sources"
 
-// expand adds to each recalled memory those that it was derived from.
+// expand adds to each recalled memory the memories that it was derived from.
 func (h recallHandlers) expand(ctx context.Context, owner memory.Owner, recalled []recalledBody) error {
 	if len(recalled) == 0 {
 		return nil

@@ -243,7 +243,7 @@ func TestStats_CountRows(t *testing.T) {
 	}
 }
 
-// The API's overhead is the difference of the two.
+// The API's overhead is the difference of the times of "api" and "alone".
 func BenchmarkRecall(b *testing.B) {
 	server := newFixture(b, nil)
 	server.peanuts()

@@ -9,7 +9,7 @@ import (
 	"hippocampus/server/frame"
 )
 
-// outlookBody is how the retention of a memory goes on.
+// outlookBody describes how the retention of a memory will develop.
 type outlookBody struct {
 	At        time.Time  `json:"at"`
 	Threshold float64    `json:"threshold"`

@@ -29,7 +29,7 @@ type Server struct {
 // feature is a group of routes with their handlers.
 type feature interface{ register(r *frame.Routes) }
 
-// bounds are those of the API's handlers that refuse requests, by their settings.
+// bounds are the settings by which the API's handlers refuse requests.
 var bounds = []string{
 	"jobs.max_lag", "quotas.bytes", "quotas.memories", "quotas.users", "quotas.versions", "quotas.webhooks",
 }

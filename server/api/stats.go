@@ -55,7 +55,7 @@ type statsBody struct {
 	Prompts    map[string]PromptCounts    `json:"prompts,omitempty"`
 }
 
-// userStatsBody is what the answer has of the user whom the request names.
+// userStatsBody is the part of the answer about the user whom the request names.
 type userStatsBody struct {
 	UserID    string        `json:"user_id"`
 	Retention retentionBody `json:"retention"`

@@ -20,10 +20,10 @@ type TurnParts struct {
 
 // TurnIngester takes turns; package ingest implements it.
 type TurnIngester interface {
-	// Accept makes a turn durable and queues it, without the messages that its conversation has
-	// already, which it counts in Repeated. If the app already has a turn with this client id, or
-	// nothing is left, it returns the turn that has them and fresh is false.
-	// KindConflict: that turn has other content. KindNotFound: the user has no turn to be replaced.
+	// Accept makes a turn durable and queues it. It leaves out the messages that the conversation already has, and counts
+	// them in Repeated. If the app already has a turn with this client id, or no message is left, it returns the turn that
+	// has the messages, and fresh is false. KindConflict: that turn has other content. KindNotFound: the user has no turn
+	// to be replaced.
 	Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error)
 	// Await waits until a turn is processed or failed. If ctx ends first, it
 	// returns the turn's present state, or an error that wraps ctx's.
@@ -100,7 +100,7 @@ type turnBody struct {
 
 func turnOf(t memory.Turn) turnBody {
 	if t.Status == memory.TurnWithdrawn {
-		t.LeftOut = nil // as are its messages
+		t.LeftOut = nil // omitted like its messages
 	}
 	return turnBody{
 		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,

@@ -40,7 +40,7 @@ func (b writeRequest) write(key memory.Key, c *frame.Checks) ingest.Write {
 	}
 }
 
-// writtenBody is the memory that holds a write, which may be an older one.
+// writtenBody is the memory that holds a write; it may have existed before.
 type writtenBody struct {
 	wire.Memory
 	Verdict memory.Verdict `json:"verdict"`
@@ -81,7 +81,7 @@ type resultBody struct {
 func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body batchRequest) (any, error) {
 	results := make([]resultBody, len(body.Memories))
 	var writes []ingest.Write
-	var places []int // in results, of each of writes
+	var places []int // index in results of each element of writes
 	for i, item := range body.Memories {
 		write, err := batchWrite(r, i, item)
 		if err != nil {

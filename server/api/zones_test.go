@@ -39,7 +39,7 @@ func TestUsers_HaveATimeZone(t *testing.T) {
 	}
 }
 
-// What is said late in the evening of a user far from UTC is of that day: in headings, in the times that a query
+// What a user far from UTC says late in the evening belongs to the user's day: in headings, in the times that a query
 // names, and in the words by which it is found.
 func TestTurns_AreOfTheDayOfTheUser(t *testing.T) {
 	t.Parallel()

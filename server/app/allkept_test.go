@@ -23,7 +23,7 @@ type fault struct {
 	lasts bool // the embedder never accepts the texts
 }
 
-// faults are those of an endpoint for either use, and refusals of single texts.
+// faults returns the faults of an endpoint as a model or as an embedder, and refusals of single texts.
 func faults() (list []fault) {
 	for name, reply := range map[string]llmtest.Reply{
 		"400": llmtest.Status(400), "413": llmtest.Status(413), "429": llmtest.Status(429), "500": llmtest.Status(500),
@@ -51,8 +51,8 @@ func faults() (list []fault) {
 		})})
 }
 
-// What is sent through any door is kept, was known already, or is named as left out, whatever the models do: at once,
-// or after a turn that waits for them.
+// Whatever the models do, everything that is sent through any door is kept, already known, or named as left out: at
+// once, or once the turn that waits for the models is processed.
 func TestDoors_KeepOrNameAllThatWasSent(t *testing.T) {
 	t.Parallel()
 	running := make(chan struct{}, 6) // servers at a time

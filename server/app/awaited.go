@@ -16,8 +16,8 @@ import (
 var errUnknownDimension = errors.New("the first start needs its dimension: start again when it answers, " +
 	"or set embedding.dimension to the length of its vectors")
 
-// isAwaited reports whether the start can do without the embedding model that gave err: its endpoint does not work, so
-// that no setting has to be corrected.
+// isAwaited reports whether the server can start without the embedding model that returned err: its endpoint does not
+// work, and no setting has to be corrected.
 func isAwaited(err error) bool {
 	return errors.Is(err, errUnknownDimension) && llm.CauseOf(err) == llm.CauseUnavailable
 }
@@ -34,7 +34,7 @@ type awaitedEmbedder struct {
 	opened llm.Embedder // nil: the endpoint has not answered
 }
 
-// run opens the model and gives it to adopt, and tries again until both succeeded.
+// run opens the model and passes it to adopt. It tries again until both succeed.
 func (a *awaitedEmbedder) run(ctx context.Context, adopt func(context.Context, llm.Embedder) error) {
 	ticker := time.NewTicker(observeInterval)
 	defer ticker.Stop()

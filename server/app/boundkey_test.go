@@ -83,7 +83,7 @@ func (b *boundKey) as(key, method, path, body string, headers ...string) (
 	return response.StatusCode, string(raw), response.Header
 }
 
-// refused sends requests as bob's key, none of which may answer with ada's memory or succeed.
+// refused sends requests as bob's key. No request may succeed or answer with ada's memory.
 func (b *boundKey) refused(t *testing.T, requests map[string]string, headers ...string) {
 	t.Helper()
 	for request, body := range requests {
@@ -97,7 +97,7 @@ func (b *boundKey) refused(t *testing.T, requests map[string]string, headers ...
 	}
 }
 
-// serves sends requests as bob's key, which succeed and hold a text, but nothing of ada.
+// serves sends requests as bob's key. Each must succeed, and its answer must hold a text but nothing of ada.
 func (b *boundKey) serves(t *testing.T, holding string, requests map[string]string, headers ...string) {
 	t.Helper()
 	for request, body := range requests {
@@ -180,7 +180,7 @@ func TestBoundKey_IsConfinedOnEverySurface(t *testing.T) {
 	}
 }
 
-// confinedProxy shows that no header and no body of a chat reads or writes the memory of another user, also not while
+// confinedProxy shows that no header and no body of a chat reads or writes the memory of another user, not even while
 // the proxy holds the context of that user's chat.
 func (b *boundKey) confinedProxy(t *testing.T) {
 	const chat = `{"model":"m","user":"ada","messages":[{"role":"user","content":"What is the tortoise called?"}]}`

@@ -25,8 +25,9 @@ var apiPages = map[string]string{
 	"server/proxy/openapi.yaml": "api/index.html?document=openapi/proxy.yaml",
 }
 
-// apiDocuments are the documents that the reference shows, by their paths from the top folder of the site, so that it
-// shows them where metrics.listen moves /openapi.yaml to another address, and on static pages.
+// apiDocuments are the documents that the reference shows, by their paths from the top folder of the site. The site
+// serves them too, so that the reference works on static pages and where metrics.listen moves /openapi.yaml to another
+// address.
 var apiDocuments = sync.OnceValue(func() map[string]static.File {
 	return map[string]static.File{
 		"openapi.yaml":       static.New("openapi.yaml", api.Document()),

@@ -81,8 +81,8 @@ func createKey(ctx context.Context, keys db.Keys, now func() time.Time, secret s
 	return k, keys.CreateKey(ctx, k)
 }
 
-// CreateKey creates a key with the name, app, user and role of another. The app is empty if the role is operator. A
-// key of one user has the role read or write. No other call returns the secret.
+// CreateKey creates a key with the name, app, user and role of like. The app is empty if the role is operator. A key of
+// one user has the role read or write. No other call returns the secret.
 func CreateKey(ctx context.Context, cfg config.Config, host Host, like memory.Key) (
 	secret string, key memory.Key, err error) {
 	if faults := api.CheckKey(like); len(faults) > 0 {

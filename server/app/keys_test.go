@@ -84,7 +84,7 @@ func TestAdminKey_ReplacesTheOneConfiguredBefore(t *testing.T) {
 	}
 }
 
-// The first minutes need one key: that which is configured, or printed, works on the whole server.
+// The first minutes need one key: the key that is configured or printed works on the whole server.
 func TestAdminKey_IsThatOfAnOperator(t *testing.T) {
 	cfg := config.Default()
 	cfg.Listen = "127.0.0.1:0"

@@ -9,8 +9,8 @@ import (
 	"hippocampus/db"
 )
 
-// voidLeases voids, at the start and from then on, the leases that a clock has left
-// which was ahead.
+// voidLeases voids leases that were set while a clock was ahead. It does so at the start
+// and at intervals.
 type voidLeases struct {
 	records db.Leases
 	longest db.Longest

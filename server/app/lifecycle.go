@@ -13,7 +13,7 @@ import (
 // lifecycle stops what has been started, in the reverse order.
 type lifecycle struct {
 	log   *zap.Logger
-	ctx   context.Context // whose values the background work has; nil: it has none
+	ctx   context.Context // the background work gets its values; nil: no values
 	stops []stop
 }
 

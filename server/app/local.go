@@ -65,7 +65,7 @@ func (l *Local) Client() *http.Client { return l.http }
 // Close stops the server as the end of its process would.
 func (l *Local) Close() error { return l.life.stop() }
 
-// lockFile is what a process locks that uses the data folder.
+// lockFile is the file that a process locks while it uses the data folder.
 const lockFile = "hippocampus.db.serving-lock"
 
 // lockFolder marks the data folder as used by this process until it ends. It returns KindConflict if another process
@@ -90,8 +90,8 @@ func lockFolder(ctx context.Context, cfg config.Config, life *lifecycle, wait ti
 	return nil
 }
 
-// shareFolder is lockFolder for servers. A server starts also if another process uses the folder after the wait, as one
-// does that is about to end.
+// shareFolder is lockFolder for servers. A server starts even if another process, such as one that is about to end,
+// still uses the folder after the wait.
 func shareFolder(ctx context.Context, cfg config.Config, life *lifecycle, wait time.Duration) {
 	if err := lockFolder(ctx, cfg, life, wait); err != nil {
 		life.log.Warn("another process uses the data folder: searches may miss what it writes", zap.Error(err))

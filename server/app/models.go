@@ -21,7 +21,7 @@ type models struct {
 	embedder  llm.Embedder     // as configured, which may not be the one that serves yet
 	awaited   *awaitedEmbedder // takes the place of embedder when its endpoint answers; nil: nothing is awaited
 	scorer    scorer.Scorer
-	rules     scorer.Scorer // take the facts of turns while the scorer fails; nil without a chat key or gate.fallback
+	rules     scorer.Scorer // extract the facts of turns while the scorer fails; nil without a chat key or gate.fallback
 	router    router.Router // nil without a chat key: rules route
 	judge     judge.Judge   // nil without a chat key
 	chat      llm.Chat      // for background work; nil without a chat key
@@ -65,8 +65,8 @@ func (m *models) openChat(ctx context.Context, b base, record *database) error {
 		m.routerName = hint
 		return nil
 	}
-	// Each use has its own breaker, so that timeouts of one whose deadline is short
-	// do not stop another.
+	// Each use has its own breaker, so that timeouts of a use with a short deadline do not
+	// stop another use.
 	refused := llm.NewRefusedFields(record)
 	if err := refused.Load(ctx, b.cfg.Chat.BaseURL); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (m *models) openEmbedder(ctx context.Context, b base, record *database) err
 	return nil
 }
 
-// awaitEmbedder opens the built-in embedder instead of the configured one, which gave err. It serves unless the
+// awaitEmbedder opens the built-in embedder instead of the configured one, which returned err. It serves unless the
 // database has the vectors of another model.
 func (m *models) awaitEmbedder(b base, err error) {
 	b.log.Warn("another embedder serves until the configured one answers", zap.Error(err))

@@ -47,7 +47,7 @@ const (
 	runningSummaryLength = 2000      // characters
 )
 
-// How long calls take at most, and how long work waits that failed.
+// How long calls take at most, and how long failed work waits.
 const (
 	deliveryTimeout  = 10 * time.Second // of a webhook's receiver; at most half of jobs.timeout
 	breakerFailures  = 5                // of a model in a row, after which calls are refused at once
@@ -63,10 +63,10 @@ const (
 	pushRetryDelay   = time.Second      // doubles with each failure
 	pushRetryLimit   = time.Minute
 	reembeddingLease = 10 * time.Second
-	retryWords       = time.Hour // memories without an embedding are embedded, if the embedder takes them by now
+	retryWords       = time.Hour // after which the embedder is asked again for memories without an embedding
 )
 
-// pushLease is the lease of a push, which may take half of it, in proportion to that of a turn.
+// pushLease returns the lease of a push, in proportion to that of a turn. A push may take half of its lease.
 func pushLease(turn time.Duration) time.Duration { return turn * 3 / 2 }
 
 const (
@@ -91,7 +91,8 @@ var standardPace = Pace{
 // condensedAge is the age from which memories are condensed, unless they fade earlier.
 const condensedAge = 90 * 24 * time.Hour
 
-// Each part of a recall has a share of recall.timeout, so that the answer comes in time without a part that is slow.
+// Each part of a recall has a share of recall.timeout, so that the answer arrives in time even if a slow part has to be
+// left out.
 func vectorTimeout(r config.Recall) time.Duration   { return r.Timeout / 5 }
 func embedTimeout(r config.Recall) time.Duration    { return r.Timeout / 2 }
 func condenseTimeout(r config.Recall) time.Duration { return r.Timeout * 3 / 10 } // in addition to the recall
@@ -146,8 +147,8 @@ func zoneOf(cfg config.Config) *time.Location {
 	return zone
 }
 
-// rankingParts holds, for each name that recall.without may have, what leaves that part
-// of the ranking out.
+// rankingParts maps each name that recall.without may have to a function that leaves that
+// part out of the ranking.
 var rankingParts = map[string]func(*recall.Settings){
 	"words":             func(s *recall.Settings) { s.Words = 0 }, // words still find candidates
 	"vectors":           func(s *recall.Settings) { s.Words = 1 }, // and so do vectors
@@ -202,7 +203,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	g, j := cfg.Gate, cfg.Jobs
 	before := scorerBefore
 	if cfg.Chat.APIKey == "" {
-		before = 1 // rules read what a short answer answers
+		before = 1 // rules read the message to which a short answer replies
 	}
 	return ingest.Settings{
 		Threshold:     g.Threshold,

@@ -207,9 +207,9 @@ func openVectors(ctx context.Context, cfg config.Config, space vectorstore.Space
 	return store, name, nil
 }
 
-// connectVectors opens the vector store of a space, without asking one in another
-// process: Milvus if a host is set, else the Postgres of the record, else sqlite-vec
-// in the data folder.
+// connectVectors opens the vector store of a space, without a request to a store in another
+// process: Milvus if a host is set, else the Postgres of the record, else sqlite-vec in the
+// data folder.
 func connectVectors(ctx context.Context, cfg config.Config, space vectorstore.Space, log *zap.Logger) (
 	store vectorstore.Store, name string, err error) {
 	switch {

@@ -62,8 +62,8 @@ func tracesWanted(env func(string) string) bool {
 	return env("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// traced makes a span of each request to a handler, which names it, if ctx has a provider. A traceparent header of a
-// request names the parent.
+// traced makes a span of each request to a handler if ctx has a provider. The handler names the span. A traceparent
+// header of a request names the parent.
 func traced(ctx context.Context, handler http.Handler) http.Handler {
 	provider := tracing.Provider(ctx)
 	if provider == nil {
@@ -78,8 +78,8 @@ func traced(ctx context.Context, handler http.Handler) http.Handler {
 		}))
 }
 
-// withoutContents is an exporter of spans without what may hold texts or names of users: libraries record errors with
-// their texts, and paths of requests.
+// withoutContents is an exporter that drops what may hold texts or names of users from spans, since libraries record
+// the texts of errors and the paths of requests.
 type withoutContents struct{ sdktrace.SpanExporter }
 
 // ExportSpans implements sdktrace.SpanExporter.
@@ -107,7 +107,7 @@ var personal = []attribute.Key{
 	"user_agent.original", "user.name", "http.request.method_original",
 }
 
-// Attributes returns those that name no user.
+// Attributes returns the attributes that name no user.
 func (s spanWithoutContents) Attributes() []attribute.KeyValue {
 	return slices.DeleteFunc(slices.Clone(s.ReadOnlySpan.Attributes()), func(a attribute.KeyValue) bool {
 		return slices.Contains(personal, a.Key)

@@ -182,7 +182,8 @@ type Messages struct {
 	Enabled bool `koanf:"enabled" default:"true"`
 	// Messages of this age are forgotten; 0: when they have faded, like all memories.
 	Keep time.Duration `koanf:"keep" default:"0s" rule:"0s..876000h"`
-	// Characters of an assistant's message that are kept, besides list items; the default is more than a message has.
+	// Characters of an assistant's message that are kept in addition to list items; the default is more than a message can
+	// have.
 	AnswerChars int `koanf:"answer_chars" default:"100000" rule:"0..100000"`
 }
 
@@ -196,7 +197,7 @@ type Jobs struct {
 	Workers int           `koanf:"workers" default:"8" rule:"1..1000"`
 	Lease   time.Duration `koanf:"lease" default:"10s" rule:"100ms..1h"`  // of a turn; that of a push is 1.5 times as long
 	Timeout time.Duration `koanf:"timeout" default:"3m" rule:"100ms..1h"` // of one job
-	// How long a turn may have been due; above it, turns are refused; 0: no bound.
+	// The greatest lag: while a turn has been due for longer, new turns are refused; 0: no bound.
 	MaxLag time.Duration `koanf:"max_lag" default:"1h" rule:"0s..8760h"`
 }
 
@@ -223,7 +224,7 @@ type Recall struct {
 	Decay      float64 `koanf:"decay" default:"0.2" rule:"0..1000"`      // weight beta
 	Importance float64 `koanf:"importance" default:"0.3" rule:"0..1000"` // weight gamma
 	DecayRate  float64 `koanf:"decay_rate" default:"0.99" rule:"0.0001..1"`
-	// Parts of the ranking that are left out, to measure what each gives.
+	// Parts of the ranking that are left out, to measure what each contributes.
 	Without string `koanf:"without" rule:"ranking parts"`
 
 	CacheBytes   int           `koanf:"cache_bytes" default:"29360128" rule:"0..1099511627776"`

@@ -100,7 +100,8 @@ func readEnvironment(env []string) layer {
 }
 
 // unread returns a sentence for each variable that is probably a misspelt alias, such as DEEPSEEK_KEY: one with the
-// first word and almost the name of an alias that is not set. It may belong to another program, so that it is no fault.
+// first word and almost the name of an alias that is not set. The variable may belong to another program, so that it is
+// no fault.
 func unread(env []string) (list []string) {
 	firstWord := func(name string) string { return name[:strings.Index(name, "_")+1] }
 	for _, line := range env {

@@ -27,7 +27,7 @@ type Sources struct {
 type layer struct {
 	values  map[string]any
 	sources map[string]string // for people: "hippocampus.yaml:12"
-	faults  []error           // of what is no setting
+	faults  []error           // for what is not a setting
 }
 
 // Load merges the sources over the defaults and checks the result. Its errors
@@ -90,7 +90,7 @@ func readFlags(flags map[string]string) layer {
 	return found
 }
 
-// check returns a fault for each unknown key, and removes it, sections, and settings without a value.
+// check returns a fault for each unknown key. It removes unknown keys, sections, and settings without a value.
 func (l layer) check() (faults []error) {
 	faults = l.faults
 	for _, key := range slices.Sorted(maps.Keys(l.values)) {

@@ -19,7 +19,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// rule is what values a setting may have.
+// rule states which values a setting may have.
 type rule struct {
 	want string // for people
 	fits func(value reflect.Value) bool
@@ -205,7 +205,7 @@ func (c Config) validate(sources map[string]string) (faults []error) {
 		}
 	}
 	if len(faults) > 0 {
-		return faults // on which the conditions may depend
+		return faults // the conditions may depend on the faulty settings
 	}
 	for _, m := range c.conditions() {
 		if !m.holds {
@@ -216,7 +216,7 @@ func (c Config) validate(sources map[string]string) (faults []error) {
 	return faults
 }
 
-// condition is one between several settings; key is the setting to correct.
+// condition is a condition between several settings; key is the setting to correct.
 type condition struct {
 	holds bool
 	key   string

@@ -47,8 +47,8 @@ type server struct {
 	form *memoryfile.Form
 }
 
-// scope is whose memories a file shows: those of a user that belong to no agent, or to one. Only a file of no agent
-// shows the user's instructions.
+// scope states whose memories a file shows: the memories of a user that belong to no agent, or to one agent. Only a
+// file without an agent shows the user's instructions.
 type scope struct{ user, agent string }
 
 func (s server) serve(w http.ResponseWriter, r *http.Request) error {
@@ -131,7 +131,7 @@ func (s server) put(w http.ResponseWriter, r *http.Request, of scope, confirmed 
 	return nil
 }
 
-// precondition answers that the memories are others than those that If-Match names.
+// precondition answers that the memories differ from the state that If-Match names.
 func (s server) precondition(w http.ResponseWriter, tag string) error {
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Content-Type", "application/problem+json")
