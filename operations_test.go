@@ -31,7 +31,7 @@ func readOperationTable(t *testing.T) (table operationTable) {
 	return table
 }
 
-// names returns the methods of the table as the READMEs' tables have them after [operations].
+// names returns the methods of the table in the form in which [operations] returns those of a README.
 func (o operationTable) names() []string {
 	var names []string
 	for _, methods := range o.Methods {

@@ -130,7 +130,8 @@ func TestConsole_IsLeftOutByItsBuildTag(t *testing.T) {
 			t.Errorf("with the tags %q the program contains %s, %v", tags, out, err)
 		}
 	}
-	// The tests of embed_none_test.go. Without a console, the API answers / with 404: TestProblem_OfHTTPAndChecks.
+	// This runs the tests of embed_none_test.go. Without a console, the API answers / with 404:
+	// TestProblem_OfHTTPAndChecks.
 	test := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-tags", "noconsole", ".")
 	if out, err := test.CombinedOutput(); err != nil {
 		t.Errorf("the package fails with noconsole: %v\n%s", err, out)

@@ -89,8 +89,8 @@ func checkExpr(t *testing.T, where, expr, shown string) {
 	}
 }
 
-// matching returns the series, as /metrics shows them, whose label has a value that matches. The label of
-// the metric's name is __name__. Codes of errors are left out, since the server has answered with none.
+// matching returns the series, as /metrics shows them, whose label has a value that matches. The label of the metric's
+// name is __name__. A label code is not compared, since the server has answered no request with an error.
 func matching(series []string, label string, matches func(string) bool) (found []string) {
 	for _, s := range series {
 		name, labels, _ := strings.Cut(s, "{")

@@ -17,7 +17,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// metrics returns what /metrics of a server shows that has used all of its parts. The tests share one server.
+// metrics returns what /metrics shows of a server that has used all of its parts. The tests share one server.
 func metrics(t *testing.T) string {
 	t.Helper()
 	shown, _ := shownByServer(t)
@@ -67,7 +67,7 @@ var listening = regexp.MustCompile(`listening on (http://\S+)`)
 const longest = 5 * time.Minute
 
 // use runs a server on SQLite with scripted models and sends it requests of each kind. It returns the metrics, and the
-// page at each runbook_url by that.
+// pages of the runbooks by their runbook_url.
 func use(t *testing.T) (metrics string, runbooks map[string]string) {
 	t.Helper()
 	models := llmtest.New(t)

@@ -94,7 +94,7 @@ var faults = map[string]map[string]series{
 		`hippocampus_http_request_duration_seconds_bucket{url="/v1/recall",le="0.1"}`: grows(2),
 		`hippocampus_http_request_duration_seconds_bucket{url="/v1/recall",le="1"}`:   grows(4),
 	},
-	"HippocampusShedsRequests": { // whose answers with 503 are no errors
+	"HippocampusShedsRequests": { // answers with 503 do not count as errors
 		`hippocampus_http_requests_total{code="503",url="/v1/recall"}`: grows(3),
 		`hippocampus_requests_refused_total{limit="api.max_inflight"}`: grows(3),
 	},

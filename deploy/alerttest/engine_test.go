@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/prometheus/tsdb/tsdbutil"
 )
 
-// series is a counter that grows by perSecond, or a gauge whose value after the time since the begin is gauge, if that
-// is set; it has no sample while that is NaN.
+// series is a counter that grows by perSecond or, if gauge is set, a gauge whose value is gauge of the time since
+// begin. It has no sample while the value is NaN.
 type series struct {
 	perSecond float64
 	gauge     func(at time.Duration) float64
@@ -25,10 +25,10 @@ type series struct {
 func grows(perSecond float64) series { return series{perSecond: perSecond} }
 func is(value float64) series        { return series{gauge: func(time.Duration) float64 { return value }} }
 
-// fault is what changes from a time until another.
+// fault replaces series from one time until another.
 type fault struct {
 	from, until time.Duration
-	series      map[string]series // by the names of those that they replace
+	series      map[string]series // by the names of the series that they replace
 }
 
 // value returns the value of a series at a time.
@@ -66,7 +66,7 @@ func (s samples) Querier(context.Context, int64, int64) (storage.Querier, error)
 }
 
 type querier struct {
-	storage.LabelQuerier // which rules do not ask
+	storage.LabelQuerier // which rules do not call
 	samples
 }
 

@@ -54,7 +54,7 @@ func run(args []string, out io.Writer) error {
 	}
 }
 
-// module is one that the binary contains, or other code in it that has its own licence.
+// module is a Go module in the binary, or other code in the binary that has its own licence.
 type module struct {
 	path, version string
 	files         []string // paths of its licences and notices

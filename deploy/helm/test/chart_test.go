@@ -78,7 +78,7 @@ func TestChart_RunsWithoutPrivileges(t *testing.T) {
 	})
 }
 
-// The pods' variables and file are settings that the server accepts, and give the ports that the chart names.
+// The pods' variables and file are settings that the server accepts, and set the ports that the chart names.
 func TestChart_GivesSettingsThatTheServerKnows(t *testing.T) {
 	onEachFile(t, func(t *testing.T, name string, m manifests) {
 		for _, spec := range m.templates() {

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// selects returns whether labels have all those of a selector, which is not empty.
+// selects reports whether labels contain all labels of a selector that is not empty.
 func selects(selector, labels map[string]string) bool {
 	for name, value := range selector {
 		if labels[name] != value {
