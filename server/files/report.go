@@ -15,11 +15,11 @@ type report struct {
 	Changed   []string   `json:"changed"`
 	Forgotten []string   `json:"forgotten"`
 	Conflicts []conflict `json:"conflicts"`
-	// Shown are memories that the file did not have, and has now.
+	// Shown are the memories that the file lacked and that were added to it.
 	Shown []string `json:"shown"`
-	// Cleaned are the characters of the sent file that became U+FFFD.
+	// Cleaned counts the characters of the sent file that became U+FFFD.
 	Cleaned int `json:"cleaned,omitempty"`
-	// Secrets are those that were cut out of the sent file; [secret] stands in their place.
+	// Secrets counts the secrets that were cut out of the sent file and replaced by [secret].
 	Secrets int `json:"secrets,omitempty"`
 }
 
@@ -32,8 +32,8 @@ func newReport() report {
 
 // conflict is a memory that both sides changed.
 type conflict struct {
-	ID     string `json:"id"`      // has the server's text, or is forgotten there
-	KeptAs string `json:"kept_as"` // has the text of the file
+	ID     string `json:"id"`      // of the memory that has the server's text, or is forgotten
+	KeptAs string `json:"kept_as"` // id of the memory with the text of the file
 	Line   int    `json:"line"`    // of the file that was sent
 }
 
@@ -50,7 +50,7 @@ func (r report) line() string {
 	return line
 }
 
-// written is what a report reads of the answer to a write.
+// written has the fields of the answer to a write that a report needs.
 type written struct {
 	Secrets []struct{} `json:"secrets"` // that were cut out of the request
 }

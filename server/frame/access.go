@@ -14,7 +14,7 @@ import (
 	"hippocampus/internal/tracing"
 )
 
-// The keys of what a request's context carries to the access log.
+// The keys of the values that a request's context carries to the access log.
 const (
 	callerKey = "caller" // memory.Key
 	errorKey  = "error"  // error

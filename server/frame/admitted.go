@@ -9,7 +9,7 @@ import (
 // The context keys of a request that was admitted to a mount.
 type (
 	admittedKey struct{} // memory.Key
-	admittedID  struct{} // the id of the request, which the requests that it makes have also
+	admittedID  struct{} // the id of the request and of the requests that it makes
 	admittedRaw struct{} // the texts of a request to a mount that were cleaned
 )
 
@@ -24,8 +24,8 @@ func KeyOf(ctx context.Context) (key memory.Key, ok bool) {
 	return key, ok
 }
 
-// CleanedIn returns the texts of the request to a mount that ctx belongs to whose characters became U+FFFD, by their
-// paths in its body. The requests to the API that the mount makes have no such characters any more.
+// CleanedIn returns the texts in which characters became U+FFFD, by their paths in the body of the request to a mount
+// that ctx belongs to. The mount's own requests to the API have no such characters.
 func CleanedIn(ctx context.Context) []CleanedText {
 	cleaned, _ := ctx.Value(admittedRaw{}).([]CleanedText)
 	return cleaned

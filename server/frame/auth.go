@@ -55,8 +55,8 @@ func (s *Server) authenticate(ctx context.Context, r *Request) error {
 	return err
 }
 
-// isLoopback reports whether the host of a request, with or without a port, is this machine. Browsers send the
-// name of the page's site, also if that site has pointed its name to 127.0.0.1.
+// isLoopback reports whether the host of a request, with or without a port, is this machine. Browsers send the name of
+// the page's site, even if that site has pointed its name to 127.0.0.1.
 func isLoopback(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {
@@ -85,9 +85,8 @@ func (s *Server) admit(ctx context.Context, r *Request, rt Route) error {
 	return s.rates.take(r.Key.ID)
 }
 
-// whileValid returns a context that ends when the key of a request is revoked, with an error of
-// KindUnauthorized as its cause. It looks for that at intervals of the time that a key is cached. The
-// caller must call end.
+// whileValid returns a context that ends when the key of a request is revoked, with an error of KindUnauthorized as its
+// cause. It checks this at intervals of the time for which a key is cached. The caller must call end.
 func (s *Server) whileValid(ctx context.Context, r *Request) (valid context.Context, end func()) {
 	valid, cancel := context.WithCancelCause(ctx)
 	secret, err := secretOf(r.Request())

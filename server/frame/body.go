@@ -47,7 +47,7 @@ func readLimited(r *Request, limit int64) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// discardLimit bounds how many bytes of a body are read that is too large.
+// discardLimit bounds how many bytes of a too large body are read.
 const discardLimit = 64 << 20
 
 // discard reads the rest of a body that is too large. Most clients read the answer only after they have sent the body,
@@ -80,7 +80,8 @@ const (
 	maxValues = 1_000_000 // names of fields count also
 )
 
-// maxMountValues bounds the values of a body that a mount decodes, names included, as maxValues does for the others.
+// maxMountValues bounds the values of a body that a mount decodes, names included, as maxValues bounds those of other
+// bodies.
 const maxMountValues = 100_000
 
 // checkMountValues refuses a JSON body of too many values before a mount decodes it.
@@ -149,9 +150,9 @@ func ParseBounded(raw []byte, depth, values int) (map[string]any, *memory.Field)
 
 type parser struct {
 	dec    *jsontext.Decoder
-	depth  int // levels at most
-	values int // at most, and names
-	left   int // of them
+	depth  int // greatest number of levels
+	values int // greatest number of names and values
+	left   int // names and values that may still follow
 }
 
 // value reads one value. The path of a fault is relative to it.

@@ -119,8 +119,8 @@ func (c *Checks) Where(path string, raw json.RawMessage) *filter.Filter {
 	return where
 }
 
-// NamesOf gives the values of a query parameter their type; openapi.yaml admits
-// only known values.
+// NamesOf converts the values of a query parameter to T; openapi.yaml admits only known
+// values.
 func NamesOf[T ~string](values []string) []T {
 	var names []T
 	for _, value := range values {

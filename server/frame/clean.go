@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CleanTexts replaces NUL characters, halves of surrogate pairs and bytes that are not UTF-8 by U+FFFD in what a JSON
-// text says. The rest stays as it is, so that parseObject refuses such characters in ids and names; so does a text that
-// is not JSON or is nested too deep.
+// CleanTexts replaces NUL characters, halves of surrogate pairs and bytes that are not UTF-8 by U+FFFD in the fields of
+// a JSON text that hold what people say. Other fields stay unchanged, so that parseObject refuses such characters in
+// ids and names. A text that is not JSON or is nested too deep stays unchanged, too.
 func CleanTexts(body []byte) ([]byte, []CleanedText) {
 	if utf8.Valid(body) && !containsAny(body, `\u0000`, `\ud`, `\uD`) {
 		return body, nil
@@ -44,7 +44,7 @@ type cleaner struct {
 	found  []CleanedText
 }
 
-// within reads a value in the one that is read.
+// within reads a value inside the present one.
 func (c *cleaner) within(s step, says bool) bool {
 	c.place = append(c.place, s)
 	whole := c.value(says)

@@ -15,7 +15,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Contract is a document of OpenAPI that describes the routes. That it is valid is a matter of tests.
+// Contract is a document of OpenAPI that describes the routes. Tests check that it is valid.
 type Contract struct{ Doc *openapi3.T }
 
 // NewContract loads openapi.yaml.
@@ -33,8 +33,8 @@ func (c *Contract) Schema(component string) *openapi3.Schema {
 }
 
 // adapt removes from the schemas what handlers check with clearer messages: which character of a text is wrong
-// (pattern), and which fields contradict each other (not). Schemas without a type allow null then, as OpenAPI has it;
-// kin-openapi refuses it.
+// (pattern), and which fields contradict each other (not). It also makes schemas without a type allow null, as OpenAPI
+// states, since kin-openapi would refuse it.
 func adapt(doc *openapi3.T) error {
 	return doc.WalkSchemas(func(_ string, ref *openapi3.SchemaRef) error {
 		s := ref.Value

@@ -12,7 +12,7 @@ import (
 const preflightAge = 10 * time.Minute
 
 // crossOrigin lets pages of other origins call the API. Requests carry a key and no cookies, so that a page can do what
-// the key that it has allows, and nothing as the person at the browser.
+// its key allows, and cannot act as the person at the browser.
 func crossOrigin(origins []string) echo.MiddlewareFunc {
 	return middleware.CORSWithConfig(middleware.CORSConfig{
 		AllowOrigins: origins,

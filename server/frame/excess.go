@@ -10,17 +10,19 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// FaultsOf returns what is wrong with a JSON value by its schema. Its cost is bounded by the
-// schema, not by the number of faults: what a value has in excess is removed from it first.
+// FaultsOf returns what is wrong with a JSON value by its schema. Its cost is bounded by
+// the schema, not by the number of faults: excess fields and items are removed from the
+// value first.
 func FaultsOf(schema *openapi3.Schema, value any) []memory.Field {
 	faults := cutExcess(schema, value)
 	err := schema.VisitJSON(value, openapi3.VisitAsRequest(), openapi3.MultiErrors())
 	return append(faults, fieldErrors("", err)...)
 }
 
-// cutExcess removes from a value, and from the values in it, the fields that its schema does
-// not have, and the items of a list beyond its most. It returns a fault for each removed field,
-// at most memory.MaxFields of one object, and for each list, with paths within the value.
+// cutExcess removes from a value, and from the values in it, the fields that its schema
+// does not have, and the items of a list beyond its maximum. It returns a fault for each
+// removed field, at most memory.MaxFields of one object, and for each list, with paths
+// within the value.
 func cutExcess(schema *openapi3.Schema, value any) (faults []memory.Field) {
 	schema = cmp.Or(alternative(schema, value), schema)
 	switch v := value.(type) {

@@ -91,7 +91,7 @@ func alternative(schema *openapi3.Schema, value any) *openapi3.Schema {
 	return nil
 }
 
-// What is wrong with a field that the schema does not have, and with a text or a list without anything in it.
+// The complaints about a field that the schema does not have, and about an empty text or list.
 const (
 	unknownField = "is not a known field"
 	isEmptyFault = "is empty"

@@ -41,7 +41,7 @@ type Flow struct {
 	limit   time.Duration
 }
 
-// past is a deadline that is over.
+// past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
 // NewInflow begins the stream of a request's body.
@@ -99,11 +99,11 @@ func (f *Flow) HasBegun() bool { return f.written }
 // HasStalled reports whether the client was cut off.
 func (f *Flow) HasStalled() bool { return f.stalled.Load() }
 
-// Interrupt ends a read that goes on, and those that follow.
+// Interrupt ends the running read and every later one.
 func (f *Flow) Interrupt() { _ = f.control.SetReadDeadline(past) }
 
-// Abandon leaves the rest of the body unread. It does nothing after a whole body,
-// since net/http would then take the deadline for a client that has left.
+// Abandon leaves the rest of the body unread. It does nothing if the whole body was read,
+// since net/http would take the expired deadline for a client that has left.
 func (f *Flow) Abandon() {
 	if !f.whole {
 		f.Interrupt()

@@ -1,4 +1,4 @@
-// Package frame is what every route of the server has in common, and knows none of them:
+// Package frame has what all routes of the server have in common, and knows no single route:
 //
 //	request -> id, log, metrics -> key -> role -> rate -> contract -> user of the key -> handler -> JSON
 //	any error -> one table by memory.Kind -> RFC 9457 problem document
@@ -34,7 +34,8 @@ type Options struct {
 	Logger      *zap.Logger
 	Now         func() time.Time
 
-	// Confine returns what a key of one user may do by a route; nil, or a nil confinement: such keys may not use it.
+	// Confine returns the confinement of keys of one user on a route. If it is nil or returns nil, such keys may not use
+	// it.
 	Confine func(rt Route, op *Operation) Confinement
 	// Instead names what to use instead of a path that is no route, or returns "". Optional.
 	Instead func(path string, isRoute func(path string) bool) string

@@ -13,9 +13,9 @@ import (
 // failedAuth is the name of the bound of failed authentications in metrics.
 const failedAuth = "api.auth_failures"
 
-// addressOf returns the address that failed authentications are counted for: that
-// of the connection, whatever headers name, since a client can write any header. An
-// IPv6 address stands for its /64, which one host may have as a whole.
+// addressOf returns the address that failed authentications are counted for: that of the
+// connection, whatever headers name, since a client can write any header. An IPv6 address
+// counts as its /64, since one host may have all of it.
 func addressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -35,8 +35,8 @@ func addressOf(r *http.Request) string {
 }
 
 // authenticated returns the key of a request. An address with too many failures gets
-// KindTooFast for every secret that was not valid lately, so that it can neither guess
-// nor stop the backends that share its address, such as that of a proxy.
+// KindTooFast for every secret that was not valid lately, so that a client can neither
+// guess keys nor lock out backends that share its address, such as that of a proxy.
 func (s *Server) authenticated(ctx context.Context, r *Request) (memory.Key, error) {
 	address := addressOf(r.Request())
 	secret, err := secretOf(r.Request())

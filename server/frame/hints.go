@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/nearest"
 )
 
-// otherNames maps names that clients of other servers use, in lower case without separators, to ours. The first of ours
-// that the request has is meant.
+// otherNames maps names that clients of other servers use, in lower case without separators, to ours. The first of our
+// names that is known is suggested.
 var otherNames = map[string][]string{
 	"topk": {"limit"}, "k": {"limit"}, "n": {"limit"}, "maxresults": {"limit"}, "numresults": {"limit"},
 	"pagesize": {"limit"}, "q": {"query"}, "question": {"query"}, "prompt": {"query"}, "search": {"query"},
@@ -24,7 +24,7 @@ var otherNames = map[string][]string{
 	"timezone": {"time_zone"}, "tz": {"time_zone"}, "maxtokens": {"max_tokens"}, "before": {"until"}, "after": {"since"},
 }
 
-// longestName is how many bytes a name may have that is compared with others.
+// longestName is the greatest length, in bytes, of a name that is compared with others.
 const longestName = 64
 
 // hintAt returns the end of a message about a field or parameter that does not exist: what was probably meant, such as

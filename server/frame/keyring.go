@@ -24,7 +24,7 @@ func NewSecret() string {
 	return "hp_" + hex.EncodeToString(secret[:])
 }
 
-// HashKey is the SHA-256 of an API key in hex, which is stored in its place. The
+// HashKey returns the SHA-256 of an API key in hex, which is stored instead of the key. The
 // secrets are long and random, so a salt or a slow hash would add nothing.
 func HashKey(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
@@ -82,7 +82,7 @@ func (k *keyring) key(ctx context.Context, secret string) (memory.Key, error) {
 	return cached.key, nil
 }
 
-// knows reports whether a secret was that of a valid key when it was read last.
+// knows reports whether a secret was that of a valid key when the key was last read.
 func (k *keyring) knows(secret string) bool {
 	if len(secret) > maxKeyBytes {
 		return false

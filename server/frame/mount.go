@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Mount is a route of another protocol, or one whose handler asks other routes:
+// Mount is a route of another protocol, or one whose handler sends requests to other routes:
 //
 //	request -> id, log, metrics -> key -> role -> rate -> openapi.yaml, if it describes the mount -> body limit
 //	        -> handler -> requests to the API -> response
@@ -22,7 +22,7 @@ import (
 type Mount struct {
 	Path string      // such as /mcp
 	Role memory.Role // the weakest that may use it
-	// Methods are those that openapi.yaml describes; nil: the mount serves all methods, and openapi.yaml is not about it.
+	// Methods lists the methods that openapi.yaml describes; nil: the mount serves all, and is not described.
 	Methods []string
 	Open    func(v1 http.Handler) MountHandler
 
@@ -30,10 +30,10 @@ type Mount struct {
 	Document     []byte
 	DocumentName string // such as mem0.yaml
 
-	// KeyHeader is a header that holds the key instead of Authorization, which is then for someone else.
+	// KeyHeader is a header that holds the key instead of Authorization, which is then meant for another server.
 	KeyHeader string
-	// Fail writes errors in the protocol's own form: those of the mount itself, such as a wrong key, and those that the
-	// handler returns. WWW-Authenticate and Retry-After are set. Nil: a problem document is written.
+	// Fail writes errors in the protocol's own form: errors of the mount itself, such as a wrong key, and errors that the
+	// handler returns. The headers WWW-Authenticate and Retry-After are set before. Nil: a problem document is written.
 	Fail func(w http.ResponseWriter, status int, p Problem)
 	// Streams says that neither the size of a request nor the time of an answer is bounded here.
 	Streams bool

@@ -28,7 +28,7 @@ type List[Filter, Row, Body any] struct {
 	Body     func(Row) Body
 	Position func(Row) db.Position // by which the rows are ordered
 
-	// End returns where a page that may compare so many rows ends, and limits the filter to it. Optional.
+	// End returns where a page ends that may compare at most examine rows, and limits the filter to this page. Optional.
 	End func(ctx context.Context, f *Filter, examine int) (*db.Position, error)
 }
 
@@ -114,7 +114,7 @@ func (r *Request) Cursor(named bool) *db.Position {
 	return &position
 }
 
-// A cursor is the position of the last row of a page: microseconds, a dot and the id. A name is
+// FormatCursor returns the position of the last row of a page as a cursor: microseconds, a dot and the id. A name is
 // written in base64url. openapi.yaml states this form, so that every text of this form is a position.
 func FormatCursor(p db.Position, named bool) string {
 	id := p.ID
@@ -144,7 +144,7 @@ func ParseCursor(text string, named bool) (p db.Position, ok bool) {
 	return db.Position{At: at, ID: printable(string(name))}, true
 }
 
-// printable returns a name without what no store can hold.
+// printable returns a name without characters that no store can hold.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

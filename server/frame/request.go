@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Handler answers a request that satisfies openapi.yaml with a body that
-// becomes JSON, one of WithStatus, or nil if it has written the response itself.
+// Handler answers a request that satisfies openapi.yaml with a body that becomes JSON, with
+// a result of WithStatus, or with nil if it has written the response itself.
 type Handler func(ctx context.Context, r *Request) (any, error)
 
 // WithStatus returns the body of an answer with a status other than 200; body may be nil.
@@ -38,7 +38,7 @@ type Request struct {
 // ItemFaults holds what is wrong with the items of a list, by index.
 type ItemFaults map[int][]memory.Field
 
-// WithBody makes a handler of one that takes the decoded body.
+// WithBody makes a Handler of a function that takes the decoded body.
 func WithBody[T any](h func(ctx context.Context, r *Request, body T) (any, error)) Handler {
 	return func(ctx context.Context, r *Request) (any, error) {
 		body, err := Decode[T](r.Body)
@@ -61,7 +61,7 @@ type CleanedText struct {
 	Count int    `json:"count"` // of the characters, 1 or more; every byte that is not UTF-8 counts
 }
 
-// CutSecret is a secret that was cut out of a request, which holds [secret] in its place since.
+// CutSecret is a secret that was cut out of a request and replaced by [secret].
 type CutSecret struct {
 	Kind string `json:"kind"`
 	Path string `json:"path"` // of the field, such as messages[0].content

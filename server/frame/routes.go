@@ -48,7 +48,7 @@ func (r *Routes) AddLimited(pattern string, role memory.Role, bodyLimit int64, h
 	r.List = append(r.List, Route{Method: method, Path: path, Role: role, BodyLimit: bodyLimit, Handle: h})
 }
 
-// Confinement refuses what goes beyond the user of a key that is bound to one.
+// Confinement refuses requests beyond the user whom a key is bound to.
 type Confinement func(ctx context.Context, r *Request) error
 
 // Waiter bounds how long requests with `wait` wait.

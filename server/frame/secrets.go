@@ -30,18 +30,18 @@ const maxWord = 4096
 // cutter finds the secrets in what a body says.
 type cutter struct {
 	place []step                      // of the value that is read
-	texts map[jsontext.Pointer]string // instead of those with secrets
+	texts map[jsontext.Pointer]string // that replace texts with secrets, by their places
 	found []CutSecret
 }
 
-// step leads from a value of JSON to one within it: by name, or else by index.
+// step leads from a value of JSON to a value within it: by name, or else by index.
 type step struct {
 	name  string
 	index int
 }
 
 // cutSecrets cuts the secrets out of what the body says, before anything else reads it. value is the decoded body;
-// cutSecrets returns it as it is then.
+// cutSecrets returns it without the secrets.
 func (r *Request) cutSecrets(value map[string]any) (map[string]any, *memory.Field) {
 	c := cutter{texts: map[jsontext.Pointer]string{}}
 	c.object(value, false)
@@ -67,7 +67,7 @@ func (c *cutter) object(object map[string]any, says bool) {
 	}
 }
 
-// within reads a value in the one that was read. naming is a name that may show that the value is a secret.
+// within reads a value inside the present one. naming is a name that may show that the value is a secret.
 func (c *cutter) within(s step, value any, naming string, says bool) {
 	c.place = append(c.place, s)
 	switch v := value.(type) {
@@ -123,7 +123,7 @@ func pathOf(place []step) (path string) {
 	return path
 }
 
-// replaced returns a JSON text with other texts in some places, and all else in its order.
+// replaced returns a JSON text in which texts replaces the texts at some places. Everything else keeps its order.
 func replaced(body []byte, texts map[jsontext.Pointer]string) []byte {
 	in, out := jsontext.NewDecoder(bytes.NewReader(body)), new(bytes.Buffer)
 	encoder := jsontext.NewEncoder(out)

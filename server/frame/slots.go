@@ -17,7 +17,7 @@ import (
 //	no free slot -> wait, first come, first served -> handler, or 503
 //
 // Above the number that keeps the processors busy, further requests only make each other
-// slower. A burst waits for up to burstWait. While more requests come than maxPressure, a
+// slower. A burst waits for up to burstWait. While the pressure is above maxPressure, a
 // request waits for up to overloadWait: if the queue stayed long, every request of an
 // overloaded server would wait for all of it.
 type Slots struct {
@@ -34,8 +34,8 @@ type Slots struct {
 // Retry-After can state.
 const slotRetry = time.Second
 
-// restTime is when most clients have returned that were refused: clients add up to as much
-// again to what Retry-After names, so as not to return all at once.
+// restTime is how long after their refusal most clients have returned. A client waits once
+// to twice as long as Retry-After states, so that not all return at once.
 const restTime = 2 * slotRetry
 
 // pressurePerSlot is how many requests may wait for each slot before the server counts as

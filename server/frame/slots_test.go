@@ -28,7 +28,7 @@ func (o *occupied) handle(ctx context.Context, _ *Request) (any, error) {
 	}
 }
 
-// send sends a number of requests, which all have reached the handler or wait when it returns. The
+// send sends a number of requests. When it returns, each of them has reached the handler or waits for a slot. The
 // channel receives their errors, in the order in which they end.
 func send(ctx context.Context, h Handler, n int) <-chan error {
 	ended := make(chan error, n)

@@ -16,14 +16,14 @@ import (
 	"hippocampus/server/frame"
 )
 
-// connection is whom a call comes from; its context holds the key.
+// connection states where a call comes from; the call's context holds the key.
 type connection struct {
 	v1     http.Handler
 	zoneOf zones.Finder
 	user   string // empty: the tools have it as an argument
 }
 
-// contextTokens is how long a context is if the call does not say.
+// contextTokens is the length of a context if the call states no length.
 const contextTokens = 1000
 
 // found is the structured result of a search or a list.
@@ -91,7 +91,7 @@ func (c connection) search(ctx context.Context, args arguments) (string, any, er
 	return text + "Nothing that matches is remembered in this scope. " + hint, read, err
 }
 
-// emptyHint says what a search that found nothing means, so that a wrong scope is not taken for an unknown answer.
+// emptyHint explains why a search found nothing, so that the model does not take a wrong scope for a lack of memories.
 func (c connection) emptyHint(ctx context.Context, s scope) (string, error) {
 	all, err := ask[found](ctx, c.v1, http.MethodGet, "/v1/memories?"+
 		url.Values{"user_id": {s.UserID}, "limit": {"1"}}.Encode(), nil)
@@ -158,7 +158,7 @@ func (c connection) list(ctx context.Context, args arguments) (string, any, erro
 	return text, answer, nil
 }
 
-// valuesOf returns the values of a query parameter that an argument stands for.
+// valuesOf returns the values of a query parameter from those of an argument.
 func valuesOf(raw json.RawMessage) ([]string, error) {
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {

@@ -77,7 +77,7 @@ func (c connection) change(
 	return c.changeText(ctx, result, done), result, nil
 }
 
-// changeText states a change for a model, after what was done.
+// changeText describes a change for a model; done states what was done.
 func (c connection) changeText(ctx context.Context, result changed, done string) string {
 	return result.Scope.line() + done + result.Memory.line(c.zone(ctx, result.Scope)) + effectLines(result.Effects) +
 		secretLines(result.Secrets) + cleanedLines(result.Cleaned)

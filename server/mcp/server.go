@@ -3,9 +3,9 @@
 //	POST /mcp -> key (server/api) -> user of the connection -> tool -> request to /v1 -> text and structured result
 //	stdio     ->                     user of the connection -> tool -> request to /v1 -> text and structured result
 //
-// tools.yaml describes the tools. They hold no rules of their own: every tool asks the routes of /v1 as the key of
-// the connection, so scopes, limits, quotas and errors are theirs. Over HTTP the protocol is stateless: any server
-// answers any request.
+// tools.yaml describes the tools. They hold no rules of their own: every tool sends requests to the routes of /v1 as
+// the key of the connection, so the scopes, limits, quotas and errors of these routes apply. Over HTTP the protocol is
+// stateless: any server answers any request.
 package mcp
 
 import (
@@ -38,14 +38,14 @@ type Server struct {
 	http    http.Handler
 }
 
-// flavor is what the lists of a server depend on.
+// flavor decides which tools, resources and prompts a server lists.
 type flavor struct {
 	writes bool // the key may write
 	bound  bool // the connection names the user
 }
 
-// New returns a server whose tools ask v1, which is the API or a part of it that serves /v1. The days that texts for a
-// model state are in the zone that zoneOf finds for a user.
+// New returns a server whose tools ask v1, which is the API or a part of it that serves /v1. Texts for a model state
+// days in the zone that zoneOf finds for the user.
 func New(v1 http.Handler, zoneOf zones.Finder, log *zap.Logger) *Server {
 	s := &Server{v1: v1, zoneOf: zoneOf, log: log, flavors: map[flavor]*sdk.Server{}}
 	for _, f := range []flavor{{}, {writes: true}, {bound: true}, {writes: true, bound: true}} {
@@ -106,7 +106,7 @@ func (s *Server) newFlavor(f flavor) *sdk.Server {
 	return server
 }
 
-// version is that of the program.
+// version returns the version of the program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info.Main.Version

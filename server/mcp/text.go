@@ -13,7 +13,7 @@ import (
 	"hippocampus/server/frame"
 )
 
-// scope is whose memories a tool has read or changed.
+// scope states whose memories a tool has read or changed.
 type scope struct {
 	AppID          string `json:"app_id"`
 	UserID         string `json:"user_id,omitempty"`
@@ -42,7 +42,7 @@ type memoryBody struct {
 	LastSaidAt     time.Time       `json:"last_said_at,omitzero"`
 	UpdatedAt      time.Time       `json:"updated_at"`
 
-	// Of a search or a context.
+	// Only a search or a context sets the following fields.
 	Confidence  float64 `json:"confidence,omitempty"`
 	Recollected bool    `json:"recollected,omitempty"` // it had faded
 	Updates     string  `json:"updates,omitempty"`     // the id of an earlier memory
@@ -81,7 +81,7 @@ func (s scope) line() string {
 	return text + ".\n"
 }
 
-// degradations say what an answer without a part of the server lacks.
+// degradations maps each part of the server to what an answer lacks without it.
 var degradations = map[string]string{
 	"vector_store": "The vector store was unavailable: older memories may be missing.",
 	"embedder":     "The embedder was unavailable: memories were found by their words alone.",
@@ -140,7 +140,7 @@ func linesOf(memories []memoryBody, order string, zone *time.Location) string {
 	return text.String()
 }
 
-// secret was cut out of an argument, which holds [secret] in its place.
+// secret is a secret that was cut out of an argument and replaced by [secret].
 type secret struct {
 	Kind string `json:"kind"`
 	Path string `json:"path"` // of the argument
@@ -155,7 +155,7 @@ func secretLines(secrets []secret) string {
 	return text.String()
 }
 
-// argumentPath is where the body of a call has an argument.
+// argumentPath is the path of the arguments in the body of a call.
 const argumentPath = "params.arguments."
 
 // cleanedIn returns the arguments of a call whose characters became U+FFFD: those that the mount cleaned, and those
@@ -178,7 +178,7 @@ func cleanedLines(cleaned []frame.CleanedText) string {
 	return text.String()
 }
 
-// omission is something that is known and that a context does not hold.
+// omission is a known item that a context leaves out.
 type omission struct {
 	Part   string `json:"part"`
 	ID     string `json:"id"`

@@ -16,7 +16,7 @@ const (
 
 // bound returns the key of a request, bound to the user whom the header or the query names if it is not bound already.
 // A model chooses the arguments of tools, but neither the header nor the address, which belong to the configuration of
-// its host. The API refuses a bound key whatever is another user's.
+// its host. The API refuses a bound key everything of other users.
 func bound(r *http.Request) (memory.Key, error) {
 	key, _ := frame.KeyOf(r.Context())
 	query, err := url.ParseQuery(r.URL.RawQuery)

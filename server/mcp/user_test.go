@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A user whom the header or the address names is not an argument, and no argument reaches the memory of others.
+// If the header or the address names the user, tools do not take the user as an argument, and no argument reaches the
+// memory of others.
 func TestUser_OfTheConnectionCannotBeEscaped(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -26,7 +26,7 @@ var unkept = map[string]string{
 	"memory_type":         "POST /v1/instructions and PUT /v1/facts keep other kinds of knowledge",
 }
 
-// turn is what the answers need of a turn of /v1.
+// turn has the fields of a turn of /v1 that the answers need.
 type turn struct {
 	ID         string            `json:"id"`
 	UserID     string            `json:"user_id"`
@@ -79,7 +79,7 @@ func add(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The older APIs answer when the memories are there, unless they are asked not to wait.
+	// The older APIs answer once the memories exist, unless the request asks not to wait.
 	async, err := c.body.flag("async_mode", c.form == v3)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func add(c *call) (any, error) {
 	return answer, nil
 }
 
-// about is what the messages of an addition have in common, as fields of /v1.
+// about returns what the messages of an addition have in common, as fields of /v1.
 func (c *call) about() (map[string]any, error) {
 	ids, err := c.named()
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *call) addTurn(about map[string]any, messages []map[string]any, wait boo
 	}, nil
 }
 
-// outcomes are those of the facts that a turn has led to.
+// outcomes returns the outcomes of the facts of a turn.
 func (t turn) outcomes() []outcome {
 	list := []outcome{}
 	for _, candidate := range t.Candidates {

@@ -6,14 +6,14 @@ import (
 	"hippocampus/server/frame"
 )
 
-// altered says what is not kept of a request as it was sent. mem0 has no such fields.
+// altered states which parts of a request are not kept as they were sent. mem0 has no such fields.
 type altered struct {
 	LeftOut []memory.Omission   `json:"left_out,omitempty"` // of the messages of a turn
 	Secrets secrets             `json:"secrets,omitempty"`
 	Cleaned []frame.CleanedText `json:"cleaned,omitempty"` // texts of the request
 }
 
-// secrets were cut out of a request, and [secret] stands in their place.
+// secrets are what was cut out of a request and replaced by [secret].
 type secrets []struct {
 	Kind string `json:"kind"`
 	Path string `json:"path"` // of the field

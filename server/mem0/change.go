@@ -71,7 +71,7 @@ func remove(c *call) (any, error) {
 	return message("Memory deleted successfully!"), nil
 }
 
-// message is the answer to a change that has no other.
+// message returns the answer to a change that has no other result.
 func message(text string) map[string]any { return map[string]any{"message": text} }
 
 func deleteAll(c *call) (any, error) {
@@ -99,7 +99,7 @@ type failure struct {
 	Detail string `json:"detail"`
 }
 
-// forget forgets memories, or what they state, and returns which of them it could not.
+// forget forgets memories, or what they state, and returns the failures.
 func (c *call) forget(ids []string, scope string) (failures []failure, err error) {
 	for some := range slices.Chunk(ids, forgotAtOnce) {
 		var answer struct {

@@ -65,7 +65,7 @@ func (f *fixture) checkDocument(r *http.Request, a reply) {
 	}
 }
 
-// described returns the path of the document that a URL has, the one with the fewest parameters.
+// described returns the path of the document that matches a URL, of several the one with the fewest parameters.
 func (f *fixture) described(sent *url.URL) (path string, item *openapi3.PathItem) {
 	segments := strings.Split(strings.Trim(strings.TrimPrefix(sent.EscapedPath(), "/mem0"), "/"), "/")
 	for candidate, its := range f.document.Paths.Map() {
@@ -77,7 +77,7 @@ func (f *fixture) described(sent *url.URL) (path string, item *openapi3.PathItem
 	return path, item
 }
 
-// hasForm reports whether segments are those of a path, whose parameters stand for any segment.
+// hasForm reports whether segments match the parts of a path, in which a parameter matches any segment.
 func hasForm(segments, parts []string) bool {
 	if len(parts) != len(segments) {
 		return false

@@ -59,7 +59,7 @@ func oneEvent(c *call) (any, error) {
 	return t.event(), nil
 }
 
-// events lists the turns of the app, newest first and without what they led to. The next page is found by a cursor.
+// events lists the turns of the app, newest first and without their outcomes. The next page is found by a cursor.
 func events(c *call) (any, error) {
 	f := c.withQuery()
 	length, err := f.whole("page_size", defaultPageSize, 1, readAtOnce)

@@ -23,7 +23,7 @@ type fields map[string]jsontext.Value
 // bodyOf reads the body of a request; nil if it is empty. Names that an object repeats, invalid UTF-8 and half
 // surrogate pairs are refused.
 //
-// A POST must state its type even without a body: pages of other sites cannot send one that does.
+// A POST must state its type even without a body: pages of other sites cannot send such a POST.
 func bodyOf(r *http.Request) (fields, error) {
 	if r.Method == http.MethodGet {
 		return nil, nil
@@ -137,8 +137,8 @@ func (f fields) whole(name string, otherwise, least, most int) (int, error) {
 	return n, nil
 }
 
-// refused returns an error if a field is set that cannot be honoured; reasons are by the names of such fields. A
-// false, an empty text and an empty list ask for nothing.
+// refused returns an error if a field is set that cannot be honoured; reasons maps the names of such fields to reasons.
+// A field that is false, an empty text or an empty list counts as not set.
 func (f fields) refused(reasons map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(reasons)) {
 		switch string(f[name]) {
@@ -150,7 +150,7 @@ func (f fields) refused(reasons map[string]string) error {
 	return nil
 }
 
-// withQuery returns the fields with the parameters of a query as strings; those of the body come first.
+// withQuery returns the fields with the parameters of a query as strings; fields of the body take precedence.
 func (c *call) withQuery() fields {
 	all := fields{}
 	for name, values := range c.query {
@@ -163,7 +163,7 @@ func (c *call) withQuery() fields {
 }
 
 // timeOf reads a time in the forms that mem0 accepts: RFC 3339, without an offset in UTC, a date, or Unix seconds. It
-// returns RFC 3339, or a string as it is for /v1 to refuse.
+// returns RFC 3339, or another string unchanged, which /v1 refuses.
 func timeOf(path string, raw jsontext.Value) (string, error) {
 	if raw.Kind() == '0' {
 		seconds, err := strconv.ParseFloat(string(raw), 64)

@@ -117,8 +117,8 @@ func (p parser) filters(path string, raw jsontext.Value, depth int) ([]node, err
 // field returns the condition that an operator makes; nil: the field has no such operator.
 type field func(path, operator string, operand jsontext.Value) (node, error)
 
-// conditions reads what a field is compared with: a value, a list of values, one of them equal to it, or an object
-// of operators, which must all hold.
+// conditions reads what a field is compared with: a value, a list of values of which one must be equal, or an object of
+// operators that must all hold.
 func (p parser) conditions(path string, raw jsontext.Value, f field) (node, error) {
 	operators := fields{}
 	switch raw.Kind() {
@@ -155,7 +155,7 @@ func (p parser) conditions(path string, raw jsontext.Value, f field) (node, erro
 	return nodes, nil
 }
 
-// plain is a field whose operators are those of /v1.
+// plain returns a field whose operators are those of /v1.
 func plain(name string, operators ...string) field {
 	return func(_, operator string, operand jsontext.Value) (node, error) {
 		if !slices.Contains(operators, operator) {
@@ -165,7 +165,7 @@ func plain(name string, operators ...string) field {
 	}
 }
 
-// categories are tags. A list contains a category if it is one of its elements.
+// categories is the field of the categories, which are tags here. "contains" compares with whole categories.
 func categories(_, operator string, operand jsontext.Value) (node, error) {
 	if operator == "contains" {
 		operator = "eq"
@@ -173,7 +173,7 @@ func categories(_, operator string, operand jsontext.Value) (node, error) {
 	return plain("tags", "eq", "ne", "in")("", operator, operand)
 }
 
-// times is a field that holds a time.
+// times returns a field that holds a time.
 func times(name string) field {
 	return func(path, operator string, operand jsontext.Value) (node, error) {
 		var value any
@@ -203,7 +203,8 @@ func times(name string) field {
 	}
 }
 
-// entity is a field that holds an id. in makes the condition that it is one of some ids, or any id without ids.
+// entity returns a field that holds an id. in makes the condition that the field is one of some ids or, without ids,
+// any id.
 func entity(in func(ids []string) node) field {
 	return func(path, operator string, operand jsontext.Value) (node, error) {
 		items := []jsontext.Value{operand}
@@ -237,7 +238,7 @@ func entity(in func(ids []string) node) field {
 	}
 }
 
-// fieldIn makes the condition that a field of /v1 is one of some ids, or any id without ids.
+// fieldIn makes the condition that a field of /v1 is one of some ids or, without ids, any id.
 func fieldIn(name string) func(ids []string) node {
 	return func(ids []string) node {
 		if len(ids) == 0 {
@@ -247,7 +248,7 @@ func fieldIn(name string) func(ids []string) node {
 	}
 }
 
-// ofApp is the field that names the app. A key reads only the memories of its own.
+// ofApp returns the field that names the app. A key reads only the memories of its own app.
 func (p parser) ofApp(path string) field {
 	return func(at, operator string, operand jsontext.Value) (node, error) {
 		n, err := entity(func(ids []string) node {
@@ -277,7 +278,7 @@ func (p parser) metadata(path string, raw jsontext.Value) (node, error) {
 	return nodes, nil
 }
 
-// ofMetadata is a key of the metadata.
+// ofMetadata returns the field of a key of the metadata.
 func (p parser) ofMetadata(key string) field {
 	return func(_, operator string, operand jsontext.Value) (node, error) {
 		switch {

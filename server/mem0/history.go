@@ -27,7 +27,7 @@ type happening struct {
 	Cause      string          `json:"cause"` // mem0 has no such field
 }
 
-// happenings maps the kinds of events to those of mem0. What is no longer active is deleted to mem0.
+// happenings maps the kinds of events to those of mem0. For mem0, a memory that is not active is deleted.
 var happenings = map[memory.EventKind]string{
 	memory.EventCreated: "ADD", memory.EventRestored: "ADD",
 	memory.EventUpdated: "UPDATE", memory.EventMerged: "UPDATE",
@@ -46,7 +46,7 @@ func history(c *call) (any, error) {
 	if err := c.ask(http.MethodGet, pathOf(c.ids[0])+"/history", nil, &answer); err != nil {
 		return nil, err
 	}
-	// The events state what changed, so the earlier texts are found from the last event on.
+	// The events state what changed, so the earlier texts are computed backwards from the last event.
 	list := make([]happening, len(answer.Events))
 	text := m.Content
 	for i, event := range slices.Backward(answer.Events) {

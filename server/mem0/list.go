@@ -109,7 +109,7 @@ func (c *call) all(s scope) ([]wire.Memory, error) {
 	return memories, nil
 }
 
-// query is that of a list in /v1.
+// query returns the query parameters of a list in /v1.
 func (p part) query() (url.Values, error) {
 	query := url.Values{"user_id": {p.user}, "limit": {strconv.Itoa(readAtOnce)}}
 	if p.filter == nil {

@@ -29,12 +29,12 @@ type shown struct {
 	UpdatedAt  time.Time       `json:"updated_at"`
 	Expires    *string         `json:"expiration_date"` // always null
 
-	// Fields that mem0 does not have, if there is anything to say.
+	// Fields that mem0 does not have; they are left out if they are empty.
 	WordsOnly   bool                `json:"words_only,omitempty"`
 	Recollected bool                `json:"recollected,omitempty"` // by this search
 	Updates     string              `json:"updates,omitempty"`     // the id of an earlier memory of this search
 	Secrets     secrets             `json:"secrets,omitempty"`     // of the update that this answers
-	Cleaned     []frame.CleanedText `json:"cleaned,omitempty"`     // as above
+	Cleaned     []frame.CleanedText `json:"cleaned,omitempty"`     // of the update that this answers
 
 	Score     *float64   `json:"score,omitempty"`
 	Breakdown *breakdown `json:"score_breakdown,omitempty"`
@@ -42,7 +42,7 @@ type shown struct {
 
 // breakdown has the parts of a score. All but bm25 are from 0 to 1.
 type breakdown struct {
-	Semantic   float64 `json:"semantic"` // cosine, 0 below 0
+	Semantic   float64 `json:"semantic"` // cosine; 0 if it is negative
 	BM25       float64 `json:"bm25"`     // 0 or more
 	Entity     float64 `json:"entity"`   // always 0
 	Relevance  float64 `json:"relevance"`
@@ -80,7 +80,7 @@ func (c *call) read(id string) (m wire.Memory, err error) {
 // pathOf is the path of a memory in /v1.
 func pathOf(id string) string { return "/v1/memories/" + url.PathEscape(id) }
 
-// results is a list as the form of the route has it.
+// results returns a list in the form of the route.
 func (c *call) results(list any) any {
 	if c.form == bare && c.body["output_format"] == nil && c.query.Get("output_format") == "" {
 		return list

@@ -57,8 +57,9 @@ func messageOf(said fields) map[string]any {
 	return message
 }
 
-// saidAt returns the time of a message in RFC 3339, from the forms of timeOf and Unix milliseconds. mem0 has no time of
-// a message, so that its clients may send anything there: what is no time is "", and is ignored as unknown fields are.
+// saidAt returns the time of a message in RFC 3339, from the forms of timeOf and Unix milliseconds. mem0's messages
+// have no time, so that its clients may send anything in this field: for a value that is not a time it returns "", and
+// the field is ignored like an unknown one.
 func saidAt(raw jsontext.Value) string {
 	if raw.Kind() == '0' {
 		number, err := strconv.ParseFloat(string(raw), 64)

@@ -123,7 +123,7 @@ func (n condition) of(string) decided {
 	return decided{filter: map[string]any{n.field: n.operators}}
 }
 
-// joined is one filter that holds where all of the parts do, with as few levels as it can have.
+// joined returns one filter that holds where all parts hold, with as few levels as possible.
 func joined(parts []map[string]any) map[string]any {
 	one := map[string]any{}
 	for _, part := range parts {

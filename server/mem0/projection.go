@@ -12,8 +12,8 @@ import (
 var known = strings.Fields("id memory user_id agent_id app_id run_id hash metadata categories type " +
 	"created_at updated_at expiration_date words_only recollected updates score score_breakdown")
 
-// view checks what a search or a list asks for of former and outdated memories, and returns the fields that the answer
-// is to have of each memory; nil: all.
+// view checks the options of a search or a list about former and expired memories. It returns the fields of each memory
+// that the answer has; nil: all.
 func view(f fields) ([]string, error) {
 	latest, err := f.flag("latest_only", true)
 	if err != nil {

@@ -4,7 +4,7 @@ import "net/http"
 
 // route is one entry of mem0's API.
 type route struct {
-	pattern string // a method, or *, and a path below /mem0, in which {} is an id and a last ... any further segments
+	pattern string // a method, or *, and a path below /mem0, in which {} is an id and a final ... any further segments
 	form    form
 	handle  handler
 }

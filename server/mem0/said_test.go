@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A message may have a time of its own. What is no time there is ignored, since mem0 has no such field.
+// A message may have a time of its own. A value that is not a time is ignored, since mem0 has no such field.
 func TestAdd_KeepsTheTimesOfMessages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

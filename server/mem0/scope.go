@@ -15,7 +15,7 @@ var entities = []string{"user_id", "agent_id", "app_id", "run_id"}
 // scope chooses memories of one or more users.
 type scope struct{ users []part }
 
-// part is what is asked of one user.
+// part is the part of a scope about one user.
 type part struct {
 	user   string
 	filter map[string]any // of /v1; nil: all memories

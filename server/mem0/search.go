@@ -135,7 +135,7 @@ func (c *call) top() (int, error) {
 	return top, err
 }
 
-// conditions are what a request chooses memories by outside of its filters.
+// conditions returns the conditions on memories that a request states outside of its filters.
 func (c *call) conditions(f fields) ([]node, error) {
 	p := parser{app: c.app, own: c.form == own}
 	var nodes []node

@@ -1,6 +1,6 @@
 // Package mem0 serves the API of mem0, so that its clients use this server with another host:
 //
-//	/mem0/v1, /v2, /v3     mem0's platform, as its MemoryClient asks it
+//	/mem0/v1, /v2, /v3     mem0's platform, as its MemoryClient calls it
 //	/mem0/memories, ...    mem0's own server
 //	request -> key (server/api) -> route -> requests to /v1 -> the answer in mem0's form
 //
@@ -57,7 +57,7 @@ type form int
 
 const (
 	v3   form = iota // objects
-	bare             // v1 and v2: a list stands alone, unless output_format is v1.1
+	bare             // v1 and v2: a list is in no object, unless output_format is v1.1
 	own              // mem0's own server
 )
 

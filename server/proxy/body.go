@@ -46,7 +46,7 @@ func fieldsOf(body []byte) (fields, error) {
 	return found, nil
 }
 
-// mostItems are the messages of a request that gets memory at most.
+// mostItems is the greatest number of messages in a request that gets memory.
 const mostItems = 10_000
 
 // items returns the items of an array, or no items if v is no array or has more than mostItems.
@@ -120,7 +120,8 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// mostParts and partType are what the API takes of parts that are no texts; one more may be the text.
+// mostParts is how many parts other than texts the API accepts in addition to the text; partType matches the types that
+// it accepts.
 const mostParts = 99
 
 var partType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)

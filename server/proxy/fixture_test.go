@@ -33,7 +33,7 @@ type fixture struct {
 
 	mu       sync.Mutex
 	script   http.HandlerFunc // of the upstream
-	memory   http.HandlerFunc // nil: it knows remembered, and takes every turn
+	memory   http.HandlerFunc // nil: it returns remembered, and accepts every turn
 	sent     []seen           // requests that the upstream got
 	contexts []map[string]any // asked of the memory
 	turns    []map[string]any // written to it

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// follow returns the body of an answer, which is read along. Where it ends, the turn is stored, before the client sees
-// the end, so that a crash loses no turn of an answer that a client has.
+// follow returns the body of an answer that is copied while it is streamed. When the answer ends, its turn is stored
+// before the client sees the end, so that a crash loses no turn whose answer a client has received.
 func (p *proxy) follow(response *http.Response, c *call) io.ReadCloser {
 	f := &followed{ReadCloser: response.Body, answer: c.shape.newAnswer()}
 	f.streams = strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
@@ -19,7 +19,8 @@ func (p *proxy) follow(response *http.Response, c *call) io.ReadCloser {
 	return f
 }
 
-// followed is an answer that is read along. Of a stream it keeps the line that has not ended, of other answers all.
+// followed is an answer that is copied while it is streamed. Of a stream of events it keeps the unfinished line, of
+// another answer everything.
 type followed struct {
 	io.ReadCloser
 	answer  answer
@@ -27,7 +28,7 @@ type followed struct {
 	gzipped bool
 	kept    []byte
 	event   []byte // the data of the event that has not ended
-	given   bool   // the answer is too long to be read along, or has been read
+	given   bool   // the answer is too long to be copied, or has been read
 	onWhole func(said message)
 
 	searched int // bytes of kept without the end of a line
@@ -71,7 +72,8 @@ func (f *followed) finish() {
 	}
 }
 
-// readLines reads the lines of a stream that have ended. The data of an event may have several
+// readLines reads the lines of a stream that have ended. The data of an event may have
+// several lines
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
 func (f *followed) readLines() {
 	for {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Request headers that stay here, by their names or by how their names begin: those that name users or hold their
-// sessions, those for this server, and what proxies in front of it add. httputil.ReverseProxy removes the headers that
+// Request headers that are not passed on, by their names or prefixes: headers that name users or hold their sessions,
+// headers for this server, and headers that proxies in front of it add. httputil.ReverseProxy removes the headers that
 // concern one connection alone.
 var (
 	headersHere = append([]string{
@@ -51,7 +51,7 @@ func (p *proxy) headersUp(sent http.Header) http.Header {
 	return up
 }
 
-// keepReadable limits the encodings that the client accepts to those that the proxy can read along.
+// keepReadable limits the encodings that the client accepts to those that the proxy can decode.
 func keepReadable(up http.Header) {
 	accepted := up.Get("Accept-Encoding")
 	if accepted == "" {

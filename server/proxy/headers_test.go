@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// passed are headers that go up as they are.
+// passed are headers that the upstream gets unchanged.
 var passed = []string{
 	"Api-Key", "azure", "Anthropic-Beta", "x", "Anthropic-Version", "2023-06-01", "Helicone-Auth", "Bearer h",
 	"Helicone-Property-App", "a",
@@ -21,7 +21,7 @@ var passed = []string{
 	"X-Request-Id", "r", "X-Title", "title", "Range", "bytes=0-", "If-None-Match", `"e"`,
 }
 
-// kept are headers that stay here.
+// kept are headers that the upstream does not get.
 var kept = []string{
 	headerUser, "ana", headerConversation, "c-1", headerAgent, "tutor", "X-Hippocampus-Other", "1", "Cookie", "session=1",
 	"X-OpenWebUI-User-Id", "w", "X-OpenWebUI-User-Email", "a@b.c",
@@ -33,8 +33,8 @@ var kept = []string{
 	"Proxy-Authorization", "Basic x", "Keep-Alive", "timeout=5",
 }
 
-// The upstream gets what it would get of the client itself, except for what names users, keys of ours, and, if the
-// answer is to be read along, encodings that the proxy cannot read.
+// The upstream gets what it would get from the client itself, except for what names users, keys of ours, and, if the
+// answer is to be remembered, encodings that the proxy cannot decode.
 func TestProxy_PassesEveryOtherHeader(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

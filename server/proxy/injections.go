@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// injectionsKept are the user's messages whose texts are kept, each with a text of proxy.max_tokens.
+	// injectionsKept is the number of users' messages whose texts are kept, each of up to proxy.max_tokens.
 	injectionsKept = 1000
 	// injectionAge bounds for how long a text is injected again after its memories have been deleted or superseded.
 	injectionAge = 2 * time.Minute
@@ -43,7 +43,7 @@ func (i *Injections) Purge() {
 	i.purges++
 }
 
-// find returns a text that is not too old, and otherwise how many purges there were, for keep.
+// find returns a text that is not too old, and the number of purges so far, which keep takes.
 func (i *Injections) find(id [sha256.Size]byte, now time.Time) (found known, ok bool, purges int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

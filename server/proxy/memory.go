@@ -19,7 +19,7 @@ import (
 // writeTimeout bounds the writing of a turn, which the client has to wait for at the end of the answer only.
 const writeTimeout = 10 * time.Second
 
-// known is what the memory has for a request.
+// known is what the memory returns for a request.
 type known struct {
 	text     string
 	memories string // ids of the first 20, with commas between them

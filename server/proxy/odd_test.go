@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// A message that the API would refuse takes the memory of no later request.
+// A message that the API would refuse does not deprive later requests of memory.
 func TestRead_KeepsOddMessagesAway(t *testing.T) {
 	t.Parallel()
 	const last = `{"role":"user","content":"Where do I live?"}`
@@ -73,7 +73,7 @@ func TestRead_KeepsOddMessagesAway(t *testing.T) {
 	}
 }
 
-// A long chat has no more in it than one request of the API may have.
+// What is read of a long chat is within the limits of one request of the API.
 func TestRead_BoundsLongChats(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("界", 40_000)
@@ -122,7 +122,7 @@ func TestResponses_OnlyAWholeAnswerEndsIt(t *testing.T) {
 	}
 }
 
-// Reading the messages of a request takes bounded work; one of more messages passes without memory.
+// Reading the messages of a request takes bounded work: a request with too many messages passes without memory.
 func TestRead_LeavesRequestsOfManyMessages(t *testing.T) {
 	t.Parallel()
 	const last = `{"role":"user","content":"Where do I live?"}`

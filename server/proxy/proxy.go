@@ -36,7 +36,7 @@ const Path = "/proxy/v1/"
 // Options of a proxy.
 type Options struct {
 	Upstream     *url.URL      // base URL of the model, such as https://api.openai.com/v1; nil: the proxy is off
-	Key          string        // of the upstream; empty: the caller's Authorization goes up, unless it is a key of ours
+	Key          string        // of the upstream; empty: the caller's Authorization is passed on if it is no key of ours
 	Timeout      time.Duration // of the memory of one request
 	Wait         time.Duration // for the first byte of the upstream
 	MaxTokens    int           // of the injected text
@@ -101,7 +101,7 @@ type call struct {
 	header http.Header // that this server has set for the answer
 }
 
-// passes reports why a request is given no memory.
+// passes adds to the report why a request gets no memory.
 func (c *call) passes(reason string) { c.report.Set(headerMemory, "none; reason="+reason) }
 
 type callKey struct{}
@@ -237,7 +237,7 @@ func (p *proxy) rewrite(pr *httputil.ProxyRequest) {
 	}
 }
 
-// onResponse adds the report to an answer, and reads the answer along if it is to be remembered.
+// onResponse adds the report to an answer, and copies the answer while it is streamed if the turn is to be remembered.
 func (p *proxy) onResponse(response *http.Response) error {
 	c := callOf(response.Request.Context())
 	if response.Header.Get(headerRequestID) != "" {

@@ -182,7 +182,7 @@ func TestProxy_InjectsTheSameTextWhileToolsAnswer(t *testing.T) {
 	}
 }
 
-// Repeating a request is one turn; another day or another user is another.
+// A repeated request is the same turn; on another day or for another user it is another turn.
 func TestTurnID_DependsOnTheRequest(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

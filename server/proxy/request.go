@@ -95,7 +95,7 @@ func (m message) admitted() message {
 	return m
 }
 
-// mostCalls are the calls of tools that a message of the API has at most.
+// mostCalls is the greatest number of calls of tools in a message of the API.
 const mostCalls = 128
 
 // isEmpty reports whether a message says and does nothing.
@@ -108,7 +108,7 @@ func (r *request) offersTools() bool {
 	return r.body["tools"].raw != nil || r.body["functions"].raw != nil
 }
 
-// note adds one message to what a request says; end is where it ends among the bytes of the messages.
+// note adds one message to what a request says; upTo holds the bytes of the messages up to the end of this one.
 func (r *request) note(m message, text string, upTo []byte) {
 	if text != "" {
 		r.present = append(r.present, shortened(text))
@@ -138,20 +138,20 @@ func roleOf(raw []byte) string {
 	return m.Role
 }
 
-// What the API takes at most.
+// The limits of the API.
 const (
 	mostPresent = 100
 	mostSaid    = 50
 	mostBytes   = 512 << 10 // of either of them, as JSON
 )
 
-// finish bounds what a request says: the newest counts.
+// finish limits what a request says to the newest parts.
 func (r *request) finish() {
 	r.present = newest(r.present, mostPresent)
 	r.said = newest(r.said, mostSaid)
 }
 
-// newest returns the end of a list: at most so many items, and mostBytes.
+// newest returns the end of a list: at most most items, and at most mostBytes.
 func newest[T any](list []T, most int) []T {
 	bytes := 0
 	for from := len(list) - 1; from >= 0; from-- {

@@ -36,11 +36,11 @@ const (
 
 func modeOf(header string) string { return strings.ToLower(strings.TrimSpace(header)) }
 
-// scope is whose memory a request reads and writes.
+// scope states whose memory a request reads and writes.
 type scope struct {
 	App, User, Conversation, Agent string
 
-	Key string // the id of the key, which the API admits to the user, or not
+	Key string // the id of the key; the API decides whether it may use the user's memory
 }
 
 // Headers of known front ends: Open WebUI, LibreChat, LiteLLM and Supermemory's clients.
@@ -53,7 +53,7 @@ var (
 	}
 )
 
-// named is where the bodies of OpenAI clients name their user and conversation.
+// named has the fields in which the bodies of OpenAI clients name their user and conversation.
 type named struct {
 	User             string `json:"user"`
 	SafetyIdentifier string `json:"safety_identifier"`

@@ -138,7 +138,8 @@ func TestProxy_KeepsKeysApart(t *testing.T) {
 	}
 }
 
-// A key that is not in Authorization goes up where a key of ours is in its own header, or none is needed.
+// A caller's key in a header other than Authorization is passed on if a key of ours is in its own header, or if no key
+// of ours is needed.
 func TestProxy_PassesTheCallersKeyOfAnotherHeader(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

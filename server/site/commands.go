@@ -7,8 +7,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// Needs are the reasons for which tests do not run a block of commands on a server with SQLite alone, by their names in
-// the info string of the block, such as "sh needs=postgres", with the words that the page shows.
+// Needs maps each reason for which tests do not run a block of commands on a server with SQLite alone to the words that
+// the page shows. The info string of the block names the reason, as in "sh needs=postgres".
 var Needs = map[string]string{
 	"browser":    "a browser",
 	"dataset":    "data of your own",
@@ -57,7 +57,7 @@ func Blocks(source []byte) []Block {
 	return all
 }
 
-// needsOf returns the reason that an info string gives, or nothing.
+// needsOf returns the reason that an info string names, or "".
 func needsOf(info string) string {
 	for word := range strings.FieldsSeq(info) {
 		if needs, found := strings.CutPrefix(word, "needs="); found {

@@ -131,5 +131,5 @@ func (s *ids) Generate(value []byte, _ ast.NodeKind) []byte {
 	return []byte(id)
 }
 
-// Put does nothing, since pages give no ids of their own.
+// Put does nothing, since pages set no ids themselves.
 func (s *ids) Put([]byte) {}

@@ -27,9 +27,9 @@ var (
 	han  = regexp.MustCompile(`\p{Han}{2,}`)
 )
 
-// searchIndex returns {"pages": [...], "words": {word: [page, ...]}}, where a page is its place among the pages, less
-// that of the page before. Words that many pages have are left out, and those of decisions, which are found by their
-// headings.
+// searchIndex returns {"pages": [...], "words": {word: [page, ...]}}, where a page is the difference of its index from
+// that of the page before. Words that many pages have are left out, and so are the words of decisions, which are found
+// by their headings.
 func searchIndex(pages map[string]*page, navigation map[string][]section) ([]byte, error) {
 	byPath := map[string]*page{}
 	for _, p := range pages {

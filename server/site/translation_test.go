@@ -24,8 +24,8 @@ func transcript(t *testing.T, name string) (lines []string) {
 	return lines
 }
 
-// Each turn and question of the Chinese first hour is one of the English page, which is what a server answered, with
-// the same verdicts and answers.
+// Each turn and question of the Chinese first hour is on the English page, with the same verdicts and answers. The
+// English page shows what a server answered.
 func TestFirstHour_InChineseIsThatOfTheEnglishPage(t *testing.T) {
 	t.Parallel()
 	english := "\n" + strings.Join(transcript(t, "first-hour.md"), "\n") + "\n"

@@ -185,7 +185,7 @@ func (t Input) maxChars() int {
 	return t.MaxChars
 }
 
-// statements are memories whose ids are their numbers, from 1.
+// statements returns memories whose ids are their numbers, from 1.
 func (t Input) statements(list []Statement) []memory.Memory {
 	memories := make([]memory.Memory, len(list))
 	for i, s := range list {
@@ -215,7 +215,7 @@ func messagesOf(list []Message) []memory.Message {
 	return messages
 }
 
-// logged are the messages as events of a conversation, one turn each.
+// logged returns the messages as events of a conversation, one turn each.
 func (t Input) logged() []session.Logged {
 	events := make([]session.Logged, len(t.Messages))
 	for i, m := range messagesOf(t.Messages) {

@@ -26,7 +26,7 @@ type Input struct {
 	Messages []Message   `json:"messages,omitempty"` // of a turn or a conversation
 	Summary  string      `json:"summary,omitempty"`  // of what came before the messages
 	Query    string      `json:"query,omitempty"`
-	Fact     *Statement  `json:"fact,omitempty"` // a new one
+	Fact     *Statement  `json:"fact,omitempty"` // a new fact
 	Memories []Statement `json:"memories,omitempty"`
 	MaxChars int         `json:"max_chars,omitempty"` // of the result
 }
