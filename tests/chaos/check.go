@@ -119,7 +119,7 @@ func (m Memory) value() string {
 	return m.Status
 }
 
-// memories checks those that were written directly. Each has its name as a tag, or is a bullet of a file.
+// memories checks the memories that were written directly. Each has its name as a tag, or is a bullet of a file.
 func (c *checker) memories() {
 	found := map[string][]Memory{}
 	for _, m := range c.found.Memories {
@@ -152,8 +152,9 @@ type made struct {
 	facts, messages []Memory
 }
 
-// turns checks that each gave one fact and one message. If its conversation is
-// consolidated first, that makes a preference of the same words instead of the fact.
+// turns checks that each turn led to one fact and one message. If its conversation is
+// consolidated first, the consolidation makes a preference with the same words instead of
+// the fact.
 func (c *checker) turns() {
 	found := map[string]*made{}
 	of := func(name string) *made {
@@ -267,7 +268,7 @@ func (c *checker) instructions() {
 	}
 }
 
-// outcomes checks that each was counted once.
+// outcomes checks that each outcome was counted once.
 func (c *checker) outcomes() {
 	least, most := map[string]int{}, map[string]int{}
 	example, found := map[string]*object{}, map[string]int{}

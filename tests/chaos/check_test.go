@@ -60,7 +60,7 @@ func history() []Entry {
 	return entries
 }
 
-// memory is one that was written directly.
+// memory returns a memory that was written directly.
 func memory(id, user, name, version, status string) Memory {
 	return Memory{
 		ID: id, User: user, Content: "The lamp keeps " + name + ", version " + version + ".", Type: "fact", Status: status,
@@ -68,12 +68,12 @@ func memory(id, user, name, version, status string) Memory {
 	}
 }
 
-// fromTurn is a memory that a turn gave.
+// fromTurn returns a memory that was made from a turn.
 func fromTurn(id, user, name, kind string) Memory {
 	return Memory{ID: id, User: user, Content: "The user bought " + name, Type: kind, Status: "active", Turn: "t"}
 }
 
-// stores is what fits the history.
+// stores returns contents of the stores that fit the history.
 func stores() *Found {
 	f := &Found{
 		Memories: []Memory{

@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// conversations checks that those that are deleted are gone, those that were ended
-// have ended, and each has its turns.
+// conversations checks that deleted conversations are gone, ended ones have ended, and each
+// has its turns.
 func (c *checker) conversations() {
 	found := map[string]Conversation{}
 	for _, t := range c.found.Conversations {

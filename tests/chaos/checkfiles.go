@@ -49,7 +49,7 @@ func versionIn(text string) string {
 	return match[1]
 }
 
-// pins checks that the memories that live are pinned as they were last.
+// pins checks that each memory that exists is pinned or unpinned as last requested.
 func (c *checker) pins() {
 	found := map[string]Memory{}
 	for _, m := range c.found.Memories {
@@ -69,7 +69,7 @@ func (c *checker) pins() {
 	}
 }
 
-// relations checks that each is there once.
+// relations checks that each relation exists once.
 func (c *checker) relations() {
 	found := map[string]int{}
 	for _, r := range c.found.Relations {

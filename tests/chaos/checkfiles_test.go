@@ -13,7 +13,7 @@ func paragraph(id, name, version, status string) Memory {
 	return m
 }
 
-// bullet is a memory that a bullet of a file gave.
+// bullet returns a memory that was made from a bullet of a file.
 func bullet(id, name, status string) Memory {
 	m := memory(id, "user01", name, "1", status)
 	m.Tags = nil

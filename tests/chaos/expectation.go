@@ -17,8 +17,8 @@ const (
 // conversationIs is the kind of a conversation, which its first turn begins.
 const conversationIs Kind = "conversation"
 
-// object is what the ledger lets expect of one memory, turn, conversation, fact,
-// instruction, outcome, file, pin or relation.
+// object is the expected state of one memory, turn, conversation, fact, instruction,
+// outcome, file, pin or relation, according to the ledger.
 type object struct {
 	user, name string
 	kind       Kind            // of its first request
@@ -46,11 +46,11 @@ func (o *object) forgotten() bool {
 	return o.certain() && strings.HasPrefix(slices.Collect(maps.Keys(o.possible))[0], forgottenMemory)
 }
 
-// Expectation is what the ledger lets expect of the stores.
+// Expectation is the expected state of the stores, according to the ledger.
 type Expectation struct {
 	objects map[string]*object // by their names
 	byUser  map[string][]*object
-	byText  map[string]*object // by the words that occur in texts of theirs alone
+	byText  map[string]*object // by words that occur only in the object's texts
 }
 
 // Expect reads a ledger.
@@ -109,7 +109,7 @@ func (x *Expectation) object(e Entry) *object {
 	return o
 }
 
-// next returns the value that a request gives an object.
+// next returns the value that an object has after a request.
 func next(e Entry, value string) string {
 	version := strings.TrimPrefix(strings.TrimPrefix(value, activeMemory), forgottenMemory)
 	switch e.Kind {
@@ -155,7 +155,7 @@ func (x *Expectation) deleteTurns(e Entry) {
 }
 
 // erase expects everything of a user to be deleted, unknown writes included, since the
-// erasure waits for the writes under way. One of unknown outcome may have begun.
+// erasure waits for the writes under way. An erasure of unknown outcome may have begun.
 func (x *Expectation) erase(e Entry) {
 	for _, o := range x.byUser[e.User] {
 		if o.erased {

@@ -31,10 +31,10 @@ var (
 	jumpTime      = span{2 * time.Second, 20 * time.Second}
 )
 
-// shifts are what the clock is wrong by. None of them lets a memory fade below
-// forgetting.threshold. A turn that is deferred by a clock that is ahead waits until then,
-// or, if that is more than the longest wait for a turn's next attempt and db.MaxSkew, until the
-// server voids its due time: no shift is between the time that the stores have to settle and that.
+// shifts are the errors of the clock. No shift lets a memory fade below forgetting.threshold. A turn that was deferred
+// while the clock was ahead waits for its due time; the server voids a due time that is further ahead than the longest
+// wait for a turn's next attempt plus db.MaxSkew. So no shift is between the time that the stores have to settle and
+// this sum.
 var shifts = []time.Duration{
 	-2 * time.Hour, -5 * time.Minute, -10 * time.Second, 10 * time.Second, time.Minute, 30 * time.Minute, 3 * time.Hour,
 	30 * time.Hour, 8 * 24 * time.Hour,
@@ -97,7 +97,7 @@ func jump(ctx context.Context, r *rand.Rand, clock string, n *Counts) error {
 	return nil
 }
 
-// shift sets what the server's clock is wrong by (testdata/clock).
+// shift sets the error of the server's clock (testdata/clock).
 func shift(clock string, by time.Duration) error {
 	at := time.Unix(1_000_000_000, 0).Add(by)
 	return os.Chtimes(clock, at, at)

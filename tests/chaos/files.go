@@ -72,8 +72,8 @@ func (w *writer) deleteFile(ctx context.Context, user string) {
 	}
 }
 
-// markdown is a body that is a Markdown file. If the file has another revision by now, the server
-// changes nothing, unless revision is "".
+// markdown is a body that is a Markdown file. If revision is not "" and the file has another revision, the server
+// changes nothing.
 type markdown struct{ text, revision string }
 
 func memoryFile(user string) string { return "/v1/files/memory.md?user_id=" + url.QueryEscape(user) }

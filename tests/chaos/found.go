@@ -35,7 +35,7 @@ type Relation struct {
 
 func (r Relation) key() string { return r.From + " " + r.Kind + " " + r.To }
 
-// File is a file of the memory tool, or a content that one had.
+// File is a file of the memory tool, or an earlier content of one.
 type File struct {
 	User    string `json:"user_id"`
 	Path    string `json:"path"`

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// instant returns a later one with each call, in the past, so that a clock that jumps
-// does not decide which statement is the later one.
+// instant returns a later instant with each call. All of them are in the past, so that a
+// clock that jumps does not decide which of two statements is the later one.
 func (w *writer) instant() string {
 	w.names++
 	return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(w.names) * time.Minute).Format(time.RFC3339)
@@ -16,7 +16,7 @@ func (w *writer) instant() string {
 
 func anyObject(*object) bool { return true }
 
-// one returns the name of one of a user's objects of a kind, or a new one's.
+// one returns the name of one of a user's objects of a kind, or the name of a new one.
 func (w *writer) one(user, what string, kind Kind) string {
 	if o := w.pick(user, anyObject, kind); o != nil && w.random.IntN(4) > 0 {
 		return o.name

@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// erase erases a user, and is called again for the user until that is acknowledged.
+// erase erases a user. It is called again for the user until the erasure is acknowledged.
 func (w *writer) erase(ctx context.Context, user string) {
 	w.erasing[user] = true
 	a := w.send(ctx, request{

@@ -5,7 +5,7 @@ import "context"
 // pinned is the value of the pin of a memory that is pinned.
 const pinned = "pinned"
 
-// pin pins a memory, or unpins it. The pin is an object of its own, of the memory.
+// pin pins a memory, or unpins it. The pin is a separate object of the memory.
 func (w *writer) pin(ctx context.Context, user string) {
 	o := w.known(user, (*object).active)
 	if o == nil {
@@ -21,7 +21,7 @@ func (w *writer) pin(ctx context.Context, user string) {
 	})
 }
 
-// relate states a relation between two memories. Its id is theirs.
+// relate states a relation between two memories. Its name and id are made of those of the memories.
 func (w *writer) relate(ctx context.Context, user string) {
 	from, to := w.known(user, (*object).active), w.known(user, (*object).active)
 	if from == nil || from == to {

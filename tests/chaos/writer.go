@@ -82,7 +82,7 @@ const (
 	repeatGap = time.Second
 )
 
-// send sends a request, and again while its outcome is unknown and it may be repeated.
+// send sends a request. It repeats a repeatable request while the outcome is unknown.
 func (w *writer) send(ctx context.Context, r request) answer {
 	unknown := false
 	for attempt := 0; ; attempt++ {

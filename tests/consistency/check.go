@@ -15,7 +15,7 @@ type Guarantee string
 const (
 	Linearizable   Guarantee = "linearizable"
 	ReadYourWrites Guarantee = "read your writes" // no read shows a content from before an own write
-	MonotonicReads Guarantee = "monotonic reads"  // no read shows a content from before an own read's
+	MonotonicReads Guarantee = "monotonic reads"  // no read shows an older content than an own earlier read
 	StaysDeleted   Guarantee = "stays deleted"    // no read shows a memory after its deletion
 	StaysWritten   Guarantee = "stays written"    // every read shows a memory after its creation
 	Decided        Guarantee = "decided"          // the search for an order ended in time
@@ -25,7 +25,7 @@ const (
 type Violation struct {
 	Guarantee  Guarantee
 	Memory     string
-	Operations []Operation // that show it, in the order in which they must have happened; all, if no few show it
+	Operations []Operation // that show it, in the order in which they must have happened; all, if it takes more than a few
 }
 
 // String is a report of several lines.
@@ -37,8 +37,8 @@ func (v Violation) String() string {
 	return fmt.Sprintf("memory %s breaks %q:\n  %s", v.Memory, v.Guarantee, strings.Join(lines, "\n  "))
 }
 
-// Check returns the violations in a history: for each memory those that few operations show, at most two for each
-// read, then whether its operations are linearizable.
+// Check returns the violations in a history: for each memory first the violations that a few operations show, at most
+// two for each read, and then whether all its operations are linearizable.
 func Check(history []Operation) (violations []Violation) {
 	byMemory := map[string][]Operation{}
 	var memories []string // in the order of the history

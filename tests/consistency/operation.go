@@ -67,7 +67,7 @@ func (o *Operation) writesContent() bool { return (o.Kind == Create || o.Kind ==
 // showsContent reports whether the answer shows a content.
 func (o *Operation) showsContent() bool { return !o.Refused && o.Status != Missing }
 
-// isSwitch reports whether the operation makes its memory active or forgotten, and activates which of both.
+// isSwitch reports whether the operation makes its memory active or forgotten, and activates which of the two.
 func (o *Operation) isSwitch() bool  { return o.Kind == Delete || o.activates() }
 func (o *Operation) activates() bool { return o.Kind == Create || o.Kind == Restore }
 

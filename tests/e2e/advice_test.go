@@ -57,9 +57,8 @@ func readAdvice(t *testing.T, name string) (turns []advisedTurn, questions []adv
 	return turns, questions
 }
 
-// What an assistant advised is found, and its messages displace hardly any statement of the user
-// that is among the first five memories without them. Displaced are none of 61 in English and
-// two of 60 in Chinese, whose statements share no word with the question.
+// What an assistant advised is found. Its messages displace hardly any statement of the user that is among the first
+// five memories without them: 0 of 61 in English, and 2 of 60 in Chinese, which share no word with the question.
 func TestRecall_FindsAdviceAndKeepsStatements(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"en", "zh"} {
@@ -128,7 +127,7 @@ func (s *server) firstFive(user, query string, at time.Time) []object {
 	return list[:min(len(list), 5)]
 }
 
-// holds reports whether memories hold one from a turn that the assistant said, or that the user said.
+// holds reports whether memories contain a message of a turn that the assistant said, or that the user said.
 func holds(memories []object, turn string, assistant bool) bool {
 	for _, m := range memories {
 		if m["source_turn_id"] == turn && (m["said_by"] == "assistant") == assistant {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A short reply is found by the words of the question that it answers, of the turn before it too, and shown with it. A
-// context shows the question once. A question that is forgotten leaves the reply, and comes back with it.
+// A short reply is found by the words of the question that it answers, also if the turn before it has the question, and
+// is shown with the question. A context shows the question once. The reply lacks the question while that is forgotten.
 func TestAsked_RepliesAreFoundWithTheirQuestions(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

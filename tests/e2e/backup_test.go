@@ -41,7 +41,7 @@ var backedUpSizes = []backedUp{
 		name: "postgres+milvus",
 		settings: func(t *testing.T) []string {
 			return append(large(t, milvustest.Addr(t)), "DATABASE_URL="+postgrestest.DatabaseURL(t),
-				// By default recall compares so few memories, and own writes, in the database.
+				// By default recall would compare so few memories, and own writes, in the database.
 				"HIPPOCAMPUS_RECALL_COMPARE_LIMIT=0", "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s")
 		},
 		backup:  dump,

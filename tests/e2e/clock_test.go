@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// firstDay is when the clock of the tests and of their servers begins, from where it runs on. No
-// result depends on it; HIPPOCAMPUS_TEST_DATE (RFC 3339) begins elsewhere.
+// firstDay is the instant at which the clock of the tests and of their servers begins to run. No result depends on it;
+// HIPPOCAMPUS_TEST_DATE (RFC 3339) sets another instant.
 const firstDay = "2026-03-04T10:00:00Z"
 
 // ahead is how far the clock is ahead of the machine's; negative: behind.
@@ -42,7 +42,7 @@ func clockEnv() []string {
 	return env
 }
 
-// build builds the server as users do, static and without cgo, but for its clock.
+// build builds the server as users do, static and without cgo, except for its clock.
 func build(dir string) (program string, err error) {
 	replaced, err := filepath.Abs("../../cmd/hippocampus/clock.go")
 	if err != nil {

@@ -55,7 +55,7 @@ func TestHelp_ItsExamplesWork(t *testing.T) {
 		}
 		for _, m := range examples {
 			line := m[1]
-			if endless.MatchString(line) || command == "hippocampus" { // the first would not end, the second are others'
+			if endless.MatchString(line) || command == "hippocampus" { // it would not end, or is an example of another command
 				continue
 			}
 			ran++
@@ -65,7 +65,7 @@ func TestHelp_ItsExamplesWork(t *testing.T) {
 				t.Errorf("%s: exit %d, want %d: %s%s", line, code, codes[line], out, errOut)
 			}
 			if command == "hippocampus forget" {
-				sh.want(0, "hippocampus restore 5a1fe2d9") // others name it too
+				sh.want(0, "hippocampus restore 5a1fe2d9") // later examples name it too
 			}
 		}
 	}

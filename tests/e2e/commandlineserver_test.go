@@ -81,7 +81,8 @@ func TestLogin_KeepsItsKeyFromOtherServers(t *testing.T) {
 	}
 }
 
-// A command on the folder of --data gives the answers of a server on that folder, and refuses while a server uses it.
+// A command on the folder of --data gives the same answers as a server on that folder, and refuses while a server uses
+// it.
 func TestCommandLine_OnAFolderAnswersAsAServer(t *testing.T) {
 	t.Parallel()
 	s := start(t)

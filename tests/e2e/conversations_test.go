@@ -74,7 +74,8 @@ func TestConversation_IsReadOnEveryReplica(t *testing.T) {
 		if got := said(s, "kind=error&tag=beads&min_importance=1"); !slices.Equal(got, []string{"out of beads"}) {
 			t.Errorf("after the restart: %q", got)
 		}
-		// The killed job condenses five events if it is rescued before these two come; else their own condenses six.
+		// If the killed job is rescued before these two events arrive, it condenses five events; otherwise the job of the two
+		// condenses six.
 		for i := 12; i <= 13; i++ {
 			say(object{"role": "user", "content": fmt.Sprint("number ", i)})
 		}

@@ -17,9 +17,9 @@ import (
 )
 
 var (
-	// serveLine starts the server of a page, with settings from the environment and flags.
+	// serveLine matches a line that starts the server of a page, with settings from the environment and flags.
 	serveLine = regexp.MustCompile(`^((?:[A-Z_]+=\S+ )*)(?:hippocampus|go run \./cmd/hippocampus) serve\b([^#]*)`)
-	// commandLine is what a block begins with that should be fenced as sh.
+	// commandLine matches the beginning of a block that should be fenced as sh.
 	commandLine = regexp.MustCompile(
 		`(?m)^(?:\$ |[A-Z_]+=\S+ )?(?:hippocampus [a-z]|curl -|go (?:run|test|install) |scripts/|\./scripts/|docker |` +
 			`helm |kubectl |systemctl |npm |pip )`)
@@ -144,7 +144,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// run runs the lines of a block; those that start a server start the page's, in place of the one before.
+// run runs the lines of a block. A line that starts a server starts the page's server, in place of the running one.
 func (p *docPage) run(text string) {
 	p.t.Helper()
 	var script strings.Builder
@@ -183,7 +183,8 @@ func (p *docPage) serve(assignments, flags string) {
 	p.t.Cleanup(p.s.kill)
 }
 
-// bash runs a script, in which a refused request of curl is an error. The server stands for that of the page.
+// bash runs a script, in which a refused request of curl is an error. The address of the page's server is replaced by
+// that of the test's server.
 func (p *docPage) bash(script string) {
 	p.t.Helper()
 	if strings.TrimSpace(script) == "" {

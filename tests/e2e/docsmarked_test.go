@@ -12,14 +12,14 @@ import (
 )
 
 var (
-	// comment is the end of a line of commands that explains it.
+	// comment matches the end of a line of commands that explains the line.
 	comment = regexp.MustCompile(`(?m)(^|\s)#.*$`)
-	// separator is what stands between commands.
+	// separator matches what separates commands.
 	separator = regexp.MustCompile(`\n|&&|;|\s\|\s`)
-	// assignment sets a variable of a command.
+	// assignment matches the beginning of a word that sets a variable of a command.
 	assignment = regexp.MustCompile(`^\(?[A-Z_]+=`)
 	flagWord   = regexp.MustCompile(`^--[a-z][a-z-]*`)
-	// ownPath is a word that names a file or folder of the repository.
+	// ownPath matches a word that names a file or folder of the repository.
 	ownPath = regexp.MustCompile(`^\.?/?(?:cmd|console|deploy|docs|examples|ingest|scorer|scripts|tests|vectorstore)/\S+$`)
 )
 
@@ -66,7 +66,7 @@ type checkedCommands struct {
 	bench func() string // path of the built cmd/bench
 }
 
-// unknown returns what of a command does not exist, or nothing.
+// unknown returns the part of a command that does not exist, or "".
 func (c checkedCommands) unknown(t *testing.T, words []string) string {
 	t.Helper()
 	if len(words) == 0 {
@@ -100,7 +100,7 @@ func (c checkedCommands) unknown(t *testing.T, words []string) string {
 	return ""
 }
 
-// unknownTo asks a program for the help of a subcommand, which must have the flags of the words.
+// unknownTo asks a program for the help of a subcommand, which must list the flags among the words.
 func unknownTo(t *testing.T, program string, words []string) string {
 	t.Helper()
 	var names []string

@@ -13,7 +13,8 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-// onPagesThatNeed runs a test with the blocks of each page that need one of these, with lines that go on joined.
+// onPagesThatNeed runs a test for each page with those of its blocks that have one of the needs. Continued lines are
+// joined.
 func onPagesThatNeed(t *testing.T, needs []string, least int, test func(p *docPage, blocks []string)) {
 	t.Helper()
 	t.Parallel()

@@ -76,7 +76,7 @@ func TestDoors_GiveTheSameDomain(t *testing.T) {
 	}
 }
 
-// include chooses messages, facts or both, and excludes no type that the request names.
+// The option include chooses messages, facts or both, and excludes no type that the request names.
 func TestRecall_IncludesMessagesOrFacts(t *testing.T) {
 	t.Parallel()
 	s := start(t)

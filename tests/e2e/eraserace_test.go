@@ -22,7 +22,8 @@ func raceRounds() int {
 
 // Users are erased while their turns are processed, their talk is consolidated, they are reflected on, compressed and
 // imported, while the vectors are rebuilt, and in every second round while another embedding model takes over. When the
-// receipt is there, and when all work has ended, no store has anything of them, and other users have all they had.
+// receipt is returned, and again when all work has ended, no store has anything of the erased users, and other users
+// have all they had.
 func TestErasure_RacesAgainstEverything(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
 		r := newErasureRace(t, size)
@@ -69,7 +70,7 @@ func newErasureRace(t *testing.T, size size) *erasureRace {
 	}
 	r.live(r.untouched)
 	r.settle(r.untouched)
-	// Else the reflection that the user's memories have started may end after the export.
+	// Otherwise the reflection that the user's memories have started may end after the export.
 	eventually(t, "a reflection that no other has overtaken", func() string {
 		done := r.servers[0].call("POST", "/v1/reflect", object{"user_id": r.untouched, "force": true}, 200, 409)
 		if done.status != 200 {
@@ -226,7 +227,7 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 			}
 		})
 	}
-	conflicts := slices.Clip(slices.Concat(statuses, []int{409})) // several lists continue it
+	conflicts := slices.Clip(slices.Concat(statuses, []int{409})) // several lists continue the conversation
 	request("DELETE", "/v1/turns/"+talk+"-0", nil, append(conflicts, 404)...)
 	request("POST", "/v1/turns", object{"user_id": user, "conversation_id": talk, "replaces": talk + "-1",
 		"messages": []object{{"role": "user", "name": user, "content": "I own a canoe. I live in " + user + "-city."}}},

@@ -34,7 +34,7 @@ func faultyBody(before, part, after string) string {
 	return before + strings.Repeat(part, (size-len(before)-len(after))/len(part)) + after
 }
 
-// Bodies of the largest allowed size that consist of faults, for the protocols besides /v1. Package api tests /v1 by
+// Bodies of the largest allowed size that consist of faults, for the protocols other than /v1. Package api tests /v1 by
 // openapi.yaml.
 func TestProtocols_RefuseFaultyBodiesWithinASecondOfCPU(t *testing.T) {
 	t.Parallel()

@@ -104,8 +104,8 @@ func TestForget_ForgetsTheStatement(t *testing.T) {
 	})
 }
 
-// A client may forget one memory alone, a pinned one stays, and any of what was forgotten together brings back the
-// rest.
+// A client may forget one memory alone, a pinned one stays, and restoring any of the memories that were forgotten
+// together brings back the rest.
 func TestForget_HonoursScopeAndPins(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -291,8 +291,8 @@ func TestForget_BySelection(t *testing.T) {
 	})
 }
 
-// The log goes on to have what a pinned memory keeps, and lacks the whole message if the memory of it was edited, since
-// its words are not those of the log any more.
+// The log keeps what a pinned memory states. It lacks the whole message if the memory of the message was edited, since
+// the memory's words differ from those of the log.
 func TestForget_CoversTheLogOfPinnedAndEditedMemories(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

@@ -68,8 +68,8 @@ func TestForget_CoversTimelines(t *testing.T) {
 	})
 }
 
-// A value on a timeline ends when another memory says otherwise, whichever way, so that a context has one of the two.
-// The value is valid again when that is undone, unless another value was recorded since.
+// A value on a timeline ends when another memory contradicts it, however that memory was made, so that a context has
+// only one of the two. The value is valid again when the change is undone, unless another value was recorded since.
 func TestFormer_CoversTimelines(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -101,7 +101,7 @@ func TestFormer_CoversTimelines(t *testing.T) {
 			tell(user, id)
 			want("said otherwise", user)
 			if user == "denial" {
-				continue // the memory itself says what is so now
+				continue // the memory itself states what is true now
 			}
 			context := s.call("POST", "/v1/context", object{"user_id": user, "query": "Where do I live?"}, 200)
 			if text := context.body["text"].(string); strings.Contains(text, "Utrecht") ||

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// statement is a recalled memory: its content, and the day until which it was so.
+// statement is a recalled memory: its content, and the day until which it was true.
 type statement struct{ content, until string }
 
 // statements returns what a request recalls, best first.
@@ -19,8 +19,8 @@ func (s *server) statements(request object) (list []statement) {
 	return list
 }
 
-// Who asks for the past, by words or by include_former, gets former statements below what superseded them, with the day
-// until which they were so. as_of answers with what was current.
+// A query for the past, by its words or by include_former, returns former statements below the statements that
+// superseded them, with the day until which they were true. With as_of a recall returns what was current then.
 func TestFormer_ThePastIsMarked(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -46,7 +46,7 @@ func TestFormer_ThePastIsMarked(t *testing.T) {
 			}
 			first, second, third := statement{c.said[0], "2026-02-03"}, statement{c.said[1], "2026-03-03"},
 				statement{c.said[2], ""}
-			// expect compares what is recalled, in any order but for the best.
+			// expect compares what is recalled, in any order, except that the first one must be the best.
 			expect := func(what string, request object, want ...statement) {
 				t.Helper()
 				request["user_id"] = user

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What is no longer true does not answer, whichever way and in whichever order it was said: neither its fact nor the
-// message that the fact was taken from. Who asks for the past finds it.
+// A statement that has stopped being true is not recalled, in whichever way and order the statements were made: neither
+// its fact nor the message that the fact was taken from. A query for the past finds it.
 func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -62,8 +62,8 @@ func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 	})
 }
 
-// What is former stays so when what superseded it is forgotten, with or without its message, and comes back when that
-// statement is restored as if nothing had happened.
+// A former statement stays former when its successor is forgotten, with or without the successor's message. A restore
+// of the successor leads to the same answers as before.
 func TestFormer_StaysWhenItsSuccessorIsForgotten(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -107,7 +107,7 @@ func (s *server) recalled(user, query string) string {
 	return strings.Join(contents, "\n")
 }
 
-// Without a model, a statement that the user has ended or reversed does not answer.
+// Without a model, a statement that the user has ended or reversed is not recalled.
 func TestFormer_EndedStatementsDoNotAnswer(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -126,8 +126,8 @@ func TestFormer_EndedStatementsDoNotAnswer(t *testing.T) {
 	})
 }
 
-// The current home comes before what the assistant has repeated of the former ones, although more words of the messages
-// are about something else.
+// The current home comes before the assistant's echoes of former homes, although more words of the messages are about
+// something else.
 func TestFormer_CurrentStatementIsBeforeEchoes(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

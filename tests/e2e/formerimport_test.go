@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Old chats that are imported are compared with what is known, by when they were said: what was said later is current,
-// whether it is in the file or was there before.
+// Imported old chats are compared with what is known, by the times of both: the later statement is current, whether the
+// file or the server has it.
 func TestFormer_HoldsForImportedChats(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -47,8 +47,7 @@ func TestFormer_HoldsForImportedChats(t *testing.T) {
 	})
 }
 
-// An export that is imported is taken at its word: its memories have the statuses that they had, and are not compared
-// with what is known.
+// Memories of an imported export keep their statuses, and are not compared with what is known.
 func TestFormer_AnImportedExportIsNotCompared(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

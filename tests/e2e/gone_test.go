@@ -158,7 +158,7 @@ func TestRecall_SurvivesDroppedCollection(t *testing.T) {
 			for range drops {
 				milvustest.Drop(t, s.setting("MILVUS_MEMORY_COLLECTION"))
 				test.act(s)
-				// By the server, since a client of the test's own would make the collection.
+				// The server is asked, since a client of the test itself would create the collection.
 				eventually(t, "the stores being equal", func() string {
 					r := s.job("/v1/admin/verify")
 					if drift(r) == 0 && r["checked"].(float64) > 1500 && r["in_flight"] == 0.0 {

@@ -11,9 +11,8 @@ import (
 	"hippocampus/db/postgres/postgrestest"
 )
 
-// A Postgres that hangs keeps connections open and answers nothing, for as long as the test lasts. Every request
-// is answered with 503 all the same, and what a server that vanished in the middle of its writes has
-// locked is free again.
+// A Postgres that hangs keeps connections open and answers nothing, for as long as the test lasts. Every request is
+// answered with 503 all the same, and the locks of a server that vanished in the middle of its writes are free again.
 func TestDatabase_HangIsReported(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

@@ -35,7 +35,7 @@ func oldTurn(conversation string, at time.Time, said string) string {
 		{"role": "assistant", "content": "How was it?", "at": at.Add(7 * time.Second).Format(time.RFC3339)},
 	}})
 	if err != nil {
-		panic(err) // strings have JSON
+		panic(err) // strings can always be encoded
 	}
 	return string(raw)
 }

@@ -268,8 +268,8 @@ func (l *life) checkLog() {
 	}
 }
 
-// checkMessages expects each chat message of the script but small talk and remarks as a memory of
-// type message, with its time, conversation and agent.
+// checkMessages expects each chat message of the script, except small talk and remarks, as a memory of type message,
+// with its time, conversation and agent.
 func (l *life) checkMessages(user string, all []remembered) {
 	l.t.Helper()
 	var want, got []string

@@ -19,7 +19,7 @@ var relativeDate = regexp.MustCompile(`(?i)\b(?:yesterday|today|tomorrow|tonight
 // latest messages, and the messages that facts were taken from.
 var asSaid = regexp.MustCompile(`^ *derived_from |^user: |\d events, (?:ended|open)`)
 
-// What models made of the two weeks states dates, and nothing like "the day before".
+// The texts that models made of the two weeks state dates, and no relative dates such as "the day before".
 func TestTwoWeeks_RememberNoRelativeDates(t *testing.T) {
 	t.Parallel()
 	documents, err := filepath.Glob("testdata/twoweeks/*.txt")

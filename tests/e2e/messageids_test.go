@@ -17,7 +17,7 @@ func identified(from int, contents ...string) (messages []object) {
 }
 
 // A client gives its messages ids. Each id is one event, whichever part of the chat is reported to whichever of several
-// servers, and the words decide nothing.
+// servers, and its words do not matter.
 func TestMessageIDs_DecideWhatIsOneEvent(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		settings := size.settings(t)

@@ -30,7 +30,7 @@ func (s *server) old(user, content string, year int) string {
 	return id
 }
 
-// predate makes the turns of a stopped server ones of before messages were kept.
+// predate changes the turns of a stopped server to turns from before messages were kept.
 func (s *server) predate() {
 	s.t.Helper()
 	s.alter("UPDATE turns SET messages_kept = false")

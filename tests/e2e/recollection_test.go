@@ -57,8 +57,8 @@ func (s *server) recollects(user string, more object) (ids []string) {
 	return ids
 }
 
-// What the rule has forgotten comes back by the question for it: it is active again, in both stores, and its history
-// states why. Nothing else changes.
+// A memory that the rule has forgotten comes back when a question asks for it: it is active again, in both stores, and
+// its history states why. Nothing else changes.
 func TestRecollection_BringsBackWhatHasFaded(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := recollecting(t, size)
@@ -115,8 +115,8 @@ func TestRecollection_BringsBackWhatHasFaded(t *testing.T) {
 	})
 }
 
-// A forgotten statement never comes back, whether it had faded before or not, and whether it is named or states
-// the same as what is named.
+// A statement that a request forgets never comes back, whether it had faded before or not, and whether the request
+// names it or a memory that states the same.
 func TestRecollection_NeverBringsBackWhatWasToBeForgotten(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := recollecting(t, size)

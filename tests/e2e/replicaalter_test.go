@@ -10,10 +10,10 @@ import (
 // alteration changes one answer of a recorded history so that a guarantee is broken.
 type alteration struct {
 	breaks consistency.Guarantee
-	// suits reports whether the history has what a wrong answer to a read contradicts: other is another operation
-	// on the memory, first the one that created it.
+	// suits reports whether a wrong answer to read would contradict other, an operation on the same memory. first is the
+	// operation that created the memory.
 	suits func(first, other, read consistency.Operation) bool
-	// unless excludes reads for which one of these is in the history.
+	// unless excludes a read if it is true for any operation on the memory.
 	unless func(other, read consistency.Operation) bool
 }
 
@@ -52,7 +52,7 @@ func isRead(o consistency.Operation) bool {
 
 func changes(o consistency.Operation) bool { return o.Kind == consistency.Update && !o.Refused }
 
-// isFound alters the first answer that suits. The checker finds what it breaks.
+// isFound alters the first answer that suits. The checker must find the guarantee that the alteration breaks.
 func (a alteration) isFound(t *testing.T, history []consistency.Operation) {
 	t.Helper()
 	for i, read := range history {

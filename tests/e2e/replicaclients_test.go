@@ -30,13 +30,13 @@ type replicas struct {
 
 	mu      sync.Mutex
 	acts    int            // so far
-	started int            // keepers that are being written or are
+	started int            // keepers that are being written or have been written
 	ids     []string       // of keepers, in the order of the answers to their writes
 	numbers map[string]int // of keepers by id
 	answers []observed
 }
 
-// observed is a request with its answer. Of a list, operation is the template of those about each memory.
+// observed is a request with its answer. For a list, operation is the template of the operations on each memory.
 type observed struct {
 	operation consistency.Operation
 	list      bool
@@ -225,7 +225,7 @@ func (c *replicaClient) one(s *server, o consistency.Operation, method, path str
 	c.latest = o.Memory
 }
 
-// write writes another keeper, while they are not too many.
+// write writes another keeper, unless there are enough.
 func (c *replicaClient) write(s *server) {
 	c.mu.Lock()
 	keeper := c.started
@@ -249,7 +249,8 @@ func (c *replicaClient) recall(s *server, request, id, question string) {
 		object{"user_id": "ada", "query": question, "limit": 10, "route": false})
 }
 
-// find sends a request that shows active memories: all, or at least one unless it is not active.
+// find sends a request that shows active memories: all of them, or at least the memory of the operation if it is
+// active.
 func (c *replicaClient) find(s *server, o consistency.Operation, method, path string, body any) {
 	o.Kind = consistency.Find
 	r, ok := c.send(s, &o, method, path, body)

@@ -12,7 +12,7 @@ import (
 // long is set by scripts/test --long.
 var long = os.Getenv("HIPPOCAMPUS_TEST_LONG") != ""
 
-// leastRequests is how many requests make a history in which every kind of request and alteration is.
+// leastRequests is how many requests a history needs to contain every kind of request and alteration.
 const leastRequests = 300
 
 // replicasFor returns how long the clients of two replicas act.

@@ -37,7 +37,7 @@ func TestSizes_GiveSameAnswers(t *testing.T) {
 		"nothing of the kind",
 	}
 
-	// By default recall compares so few memories, and own writes, in the database.
+	// By default recall would compare so few memories, and own writes, in the database.
 	searched := size{"postgres+milvus, all by search", func(t *testing.T) []string {
 		return append(large(t, milvustest.Addr(t)), "HIPPOCAMPUS_RECALL_COMPARE_LIMIT=0", "HIPPOCAMPUS_RECALL_OWN_WINDOW=0s")
 	}}

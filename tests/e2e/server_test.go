@@ -73,7 +73,7 @@ var patient = []string{
 	"HIPPOCAMPUS_API_SHUTDOWN_TIMEOUT=1m", "HIPPOCAMPUS_DATABASE_TIMEOUT=1m",
 }
 
-// never is a schedule without a tick while tests run, whatever the date on which their clock begins.
+// never is a schedule that has no tick while tests run, whatever the date on which their clock begins.
 const never = "0 0 30 6 *"
 
 // unscheduled are settings without schedules. A tick in the middle of a test would end an idle conversation, or reflect
@@ -85,7 +85,7 @@ var unscheduled = []string{
 	"HIPPOCAMPUS_SCHEDULE_COMPRESSION=" + never, "HIPPOCAMPUS_SCHEDULE_VERIFICATION=" + never,
 }
 
-// unwaiting bounds a recall so that it waits for an unavailable Milvus for 6 s.
+// unwaiting bounds a recall so that it waits at most 6 s for an unavailable Milvus.
 var unwaiting = []string{"HIPPOCAMPUS_RECALL_TIMEOUT=30s"}
 
 // start runs the binary with these settings (KEY=VALUE) and waits until it listens.
@@ -96,7 +96,7 @@ func start(t *testing.T, env ...string) *server {
 	return s
 }
 
-// prepare returns the server that start starts, before its start.
+// prepare returns the same server as start, without starting it.
 func prepare(t *testing.T, env ...string) *server {
 	t.Helper()
 	s := newServer(t, binary, slices.Concat([]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey}, patient, env))

@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// soonSettled are settings with which only the signs of life of a process, not the timeout of a job, free
-// its work within the time that a test waits.
+// soonSettled are settings with a job timeout that is longer than a test waits, so that the work of a killed process
+// becomes free only because the process gives no signs of life.
 var soonSettled = []string{
 	"HIPPOCAMPUS_REFLECTION_IMPORTANCE=0.5", "HIPPOCAMPUS_REFLECTION_COOLDOWN=0s", "HIPPOCAMPUS_JOBS_TIMEOUT=1h",
 }

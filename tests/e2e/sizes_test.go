@@ -132,7 +132,7 @@ func (s *server) readRecords(space vectorstore.Space) ([]vectorstore.Record, err
 
 func (s *server) openVectors(ctx context.Context, space vectorstore.Space) (vectorstore.Store, error) {
 	if collection := s.setting("MILVUS_MEMORY_COLLECTION"); collection != "" {
-		// Directly, not through the server's proxy.
+		// This client connects directly, not through the server's proxy.
 		return milvus.Open(ctx, milvus.Options{
 			Addr:       milvustest.Addr(s.t),
 			Collection: collection,
@@ -170,7 +170,7 @@ func (s *server) everything(user string) []string {
 	return contents(s.call("GET", "/v1/memories?limit=500&user_id="+user, nil, 200).list("memories"))
 }
 
-// activeIDs returns the ids of those of a user's active memories that are wanted, sorted.
+// activeIDs returns the sorted ids of a user's active memories for which wanted is true.
 func (s *server) activeIDs(user string, wanted func(m object) bool) []string {
 	s.t.Helper()
 	var ids []string

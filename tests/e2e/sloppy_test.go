@@ -21,7 +21,7 @@ var topics = [][2]string{
 	{"I was born in Kraków in 1990.", "%s was born in Kraków in 1990."},
 }
 
-// A model whose answers are sloppy in every way of real ones takes part in 60 turns of six users: every
+// A model whose answers are sloppy in every way in which real answers are takes part in 60 turns of six users: every
 // turn is processed, every good fact is kept, and every bad item is recorded with its reason.
 func TestSloppyModel_LosesNoFacts(t *testing.T) {
 	t.Parallel()

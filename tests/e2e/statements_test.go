@@ -13,8 +13,8 @@ import (
 )
 
 // Whatever is said, forgotten, restored, withdrawn and replaced, in whichever order: no active item states what is
-// forgotten or former, and an item states what is neither. Items are facts, messages, the assistant's echoes, summaries
-// and insights.
+// forgotten or former, and some active item states everything else. Items are facts, messages, the assistant's echoes,
+// summaries and insights.
 func TestStatements_LiveOnce(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -56,7 +56,7 @@ type saying struct {
 	turn, value string
 	isHome      bool
 	at          int         // minutes
-	forgotten   *forgetting // by which it is; nil: it is not
+	forgotten   *forgetting // the call that forgot it; nil: it is not forgotten
 	withdrawn   bool
 }
 
@@ -194,7 +194,7 @@ func (k *talk) restore(rt *rapid.T) {
 	}
 }
 
-// withdraw takes back a turn, alone or for another one.
+// withdraw takes back a turn, with or without another one in its place.
 func (k *talk) withdraw(rt *rapid.T) {
 	turns := []string{}
 	for _, said := range k.said {
@@ -282,8 +282,8 @@ func (k *talk) checkValue(value string, readers map[string]string) {
 	}
 }
 
-// checkHomes checks that one home is current, and that no message answers which says nothing but a former one, and
-// nothing that was made of others and states a former one.
+// checkHomes checks that one home is current. No message is recalled that states only a former home, and no memory that
+// was made from others and states a former home.
 func (k *talk) checkHomes(recalled, repeated []string) {
 	current := k.homes()
 	switch len(current) {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestStatements_LiveOnce with a scripted model, whose reflections condense facts: each condensed fact has an insight
-// that states what is so now.
+// that states what is true now.
 func TestStatements_LiveOnceCondensed(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, slices.Concat(size.settings(t), withModels(condensingModels(t)), []string{
@@ -40,7 +40,7 @@ func TestStatements_LiveOnceCondensed(t *testing.T) {
 	})
 }
 
-// condense has the facts since the last reflection condensed, if they are two or more.
+// condense condenses the facts since the last reflection, if there are two or more.
 func (k *talk) condense(*rapid.T) {
 	r := k.ask("POST", "/v1/reflect", object{"user_id": k.user, "force": true}, 200)
 	for _, m := range r.list("insights") {
@@ -71,7 +71,7 @@ func (k *talk) checkCondensed() {
 
 var statedFact = regexp.MustCompile(`I (live in|love) (\w+)\.`)
 
-// condensingModels starts a model that takes each sentence for a fact, one whose judge replaces homes, and one that
+// condensingModels starts models: the scorer takes each sentence for a fact, the judge replaces homes, and reflection
 // condenses all facts into one insight.
 func condensingModels(t *testing.T) *llmtest.Server {
 	models := llmtest.New(t)

@@ -17,8 +17,8 @@ var statementKinds = []string{
 // seen is what a client sees of an item: a state, and its text.
 type seen struct{ state, text string }
 
-// compare does the operation to the statements of both users, and compares the words for what became of each item with
-// the row of the page.
+// compare applies the operation to the statements of both users, and compares what became of each item with the row of
+// the page.
 func (u *stated) compare(t *testing.T, operation statementOperation, page [][]string) {
 	t.Helper()
 	i := slices.IndexFunc(page, func(row []string) bool { return row[0] == operation.name })
@@ -101,8 +101,8 @@ func (u *stated) look() map[string]seen {
 	return items
 }
 
-// inAnswer returns an active item as the answer to a question about the present has it: its text, which lacks what is
-// former, or that it is former, since another statement stands for it, or nothing.
+// inAnswer returns what an answer to a question about the present shows of an active item: its text without former
+// parts. If the answer has another statement in its place, the item is former; otherwise it is returned unchanged.
 func inAnswer(r reply, id string, item seen) seen {
 	answers := r.list("memories")
 	for _, a := range answers {
@@ -204,7 +204,7 @@ func (u *stated) event() seen {
 	return seen{}
 }
 
-// vector waits until the vector store shows the fact as it is if it is active, and else not.
+// vector waits until the vector store has the fact with its present text if the fact is active, and lacks it otherwise.
 func (u *stated) vector(fact seen) (vector seen) {
 	u.t.Helper()
 	if fact.state == "active" {
@@ -225,7 +225,7 @@ func (u *stated) vector(fact seen) (vector seen) {
 	return vector
 }
 
-// checkAnswers checks that a recall returns no item but what is active, and that a candidate is promoted, or refused.
+// checkAnswers checks that a recall returns only active items, and that a candidate is promoted or refused.
 func (u *stated) checkAnswers(items map[string]seen) {
 	u.t.Helper()
 	for _, m := range u.call("POST", "/v1/recall", whereNow(u.user), 200).list("memories") {

@@ -17,7 +17,7 @@ func (k *talk) end(*rapid.T) {
 	k.did = append(k.did, fmt.Sprintf("end the conversation: %d", ended.status))
 }
 
-// derive has an insight of a fact, as a reflection makes it.
+// derive makes an insight of a fact, as a reflection does.
 func (k *talk) derive(rt *rapid.T) {
 	facts := slices.DeleteFunc(k.listed("active"), func(m object) bool { return m["type"] != "fact" })
 	if len(facts) == 0 {

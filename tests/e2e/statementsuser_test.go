@@ -15,10 +15,10 @@ type stated struct {
 	sentence string            // its words
 	ids      map[string]string // of memories and the candidate, by kind
 	had      map[string]bool   // kinds of active items so far, and kinds with texts
-	other    *stated           // the user who says something else besides
+	other    *stated           // the user who says something else in the same message
 }
 
-// stating brings two users of an operation to where it begins.
+// stating brings two users to the state in which an operation begins.
 func (s *server) stating(t *testing.T, operation statementOperation, place int) []*stated {
 	t.Helper()
 	user := fmt.Sprintf("operation-%d", place)
@@ -42,7 +42,8 @@ func (s *server) of(t *testing.T) *server {
 func (u *stated) talk() string   { return "talk-" + u.user }
 func (u *stated) turnID() string { return u.user + "-said" }
 
-// say reports a turn of the user with an id that ends with name, as of later times than what was reported before.
+// say reports a turn of the user with an id that ends with name, at a later time than the turns that were reported
+// before.
 func (u *stated) say(name, said, answered string, more object) {
 	u.t.Helper()
 	report := turn(u.user, said)
@@ -67,7 +68,7 @@ func (u *stated) tell() {
 	u.look()
 }
 
-// moves reports a statement that says otherwise.
+// moves reports a statement that contradicts it.
 func (u *stated) moves() {
 	u.t.Helper()
 	u.say("moved", "I live in Groningen now.", "A good move.", nil)

@@ -16,7 +16,7 @@ var surfaces = []struct {
 	name string
 	read func(s *server, user string) (reply, error)
 
-	refuses string // a user whom it does not take by this name
+	refuses string // an id of a user that the surface refuses
 }{
 	{name: "/mcp", read: func(s *server, user string) (reply, error) {
 		return s.askMCP("?user_id="+url.QueryEscape(user), object{"query": "What is the vault code?"})
@@ -71,7 +71,7 @@ func (s *server) callTool(name, query string, arguments object) (r reply, err er
 	return reply{status: response.StatusCode, header: response.Header, raw: raw.String()}, err
 }
 
-// Each surface shows users whose ids try to break out what is theirs alone.
+// Each surface shows a user whose id tries to break out only what is that user's own.
 func TestSurfaces_KeepUsersAndAppsApart(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

@@ -66,7 +66,8 @@ func TestErasure_LeavesNoTraceInFiles(t *testing.T) {
 	}
 }
 
-// Nor after many writes and deletions, by which SQLite divides and merges pages. The users are erased in turn.
+// Nothing is left after many writes and deletions either, by which SQLite divides and merges pages. The users are
+// erased in turn.
 func TestErasure_LeavesNoTraceOfManyWrites(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -48,7 +48,7 @@ func TestWholeList_IsReportedAgainEachTurn(t *testing.T) {
 		if len(messages) > len(list) {
 			t.Errorf("%d messages are memories, and %d were said", len(messages), len(list))
 		}
-		// It may stand before the next turn, whose meaning it may change.
+		// The prompts of the next turns may show the message too, since it may change their meaning.
 		if n := scored.Load(); n < 1 || n > 3 {
 			t.Errorf("the scorer was shown the first message %d times", n)
 		}

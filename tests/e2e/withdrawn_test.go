@@ -38,8 +38,8 @@ func (s *server) readers(query string) map[string]string {
 	}
 }
 
-// A client takes back what a user has edited or deleted: nothing answers with it, what it superseded is valid again,
-// and it can be said again.
+// A client takes back what a user has edited or deleted: it is not recalled, what it superseded is valid again, and the
+// user can say it again.
 func TestWithdraw_TakesBackATurn(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -172,8 +172,8 @@ func TestWithdraw_ReplacesATurn(t *testing.T) {
 	})
 }
 
-// What another turn states too stays when one of them is withdrawn, and a memory in the middle of a chain is taken out
-// of it.
+// A statement of two turns stays when one of them is withdrawn. A memory in the middle of a chain of supersessions is
+// taken out of the chain.
 func TestWithdraw_KeepsWhatOthersState(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

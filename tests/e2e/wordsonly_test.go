@@ -10,8 +10,8 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// What the embedding model refuses whatever its length is found by its words, through every door, and is embedded when
-// the model accepts it.
+// A text that the embedding model refuses whatever its length is found by its words, through every door, and is
+// embedded once the model accepts it.
 func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)

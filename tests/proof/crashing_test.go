@@ -8,8 +8,8 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// The crashing types are the stores as a process sees them that can crash at any
-// call. Their other methods are in crashing_gen_test.go.
+// The crashing types are the stores as they look to a process that can crash at any call.
+// Their other methods are in crashing_gen_test.go.
 
 var (
 	_ vectorstore.Rebuilder = (*crashingVectors)(nil)

@@ -122,8 +122,7 @@ func (l *life) live(day int) {
 	}
 }
 
-// judged waits until the judge was asked again about what was restored since, which a job does when the clock has
-// moved.
+// judged waits until the judge was asked again about restored memories. A job asks it when the clock has moved.
 func (l *life) judged() {
 	l.t.Helper()
 	eventually(l.t, "the judge being asked again", func() string {

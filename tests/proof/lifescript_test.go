@@ -206,7 +206,7 @@ func (l *life) restore() {
 	}
 }
 
-// recent returns the id that a turn of the last days has, if there is one.
+// recent returns an id that a turn of the last days may have.
 func (l *life) recent() string { return fmt.Sprintf("day%dx", l.day-l.dice.IntN(10)) }
 
 // withdraw takes back a turn of the last days, if there is one.

@@ -1,6 +1,6 @@
-// Package main: in the place of cmd/hippocampus/clock.go (go build -overlay), it
-// lets tests say what time it is: that of the last change of the file E2E_CLOCK, or
-// else the machine's plus E2E_AHEAD.
+// Package main: in the place of cmd/hippocampus/clock.go (go build -overlay), it lets tests
+// set the time: the time of the last change of the file E2E_CLOCK, or else the machine's
+// time plus E2E_AHEAD.
 package main
 
 import (
