@@ -50,7 +50,7 @@ def without_nul(value):
 
 
 def obey_unstated(case):
-    """Changes a request that the schema allows so that it keeps the rules between fields, and those of open objects."""
+    """Changes a request that the schema allows so that it keeps the rules between fields and the rules of open objects."""
     query, body = case.query or {}, case.body
     if query.get("scope") in HOLDERS and "merged" not in case.path:
         holder = HOLDERS[query["scope"]]
@@ -88,7 +88,7 @@ def before_call(context, case, kwargs):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Drops refusals of which every fault is of a rule in UNSTATED."""
+    """Drops refusals whose faults all break rules in UNSTATED."""
     if failure.title != "Schema-valid request rejected" or response.status_code != 400:
         return True
     faults = response.json().get("errors", [])

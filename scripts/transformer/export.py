@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes bge-small-zh-v1.5 as internal/bert reads it: see README.md.
+"""Writes bge-small-zh-v1.5 in the form that internal/bert reads: see README.md.
 
     model.onnx     -> rows of pieces, int8 matrices with their scales  -> weights.bin
     tokenizer.json -> pieces that a text can have                      -> vocabulary.txt

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what decision 46 chose from, by cosine alone, without a server.
+"""Prints the alternatives of decision 46, measured by cosine alone, without a server.
 
     axes      R@5 of questions by how many numbers an embedding has
     length    R@5 of long texts by how much of them is read

@@ -1,5 +1,5 @@
 // Opens every page of the documentation in Chromium on a phone, and some in the light and the dark theme and on a desktop. A page
-// fails if it logs an error, asks another host, is wider than the window, or breaks a rule of axe.
+// fails if it logs an error, sends a request to another host, is wider than the window, or breaks a rule of axe.
 import assert from "node:assert/strict";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";

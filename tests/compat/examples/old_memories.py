@@ -1,4 +1,4 @@
-"""Imports memories that fade since an earlier time: one that is written fades from then on, whatever date it bears."""
+"""Imports memories that fade from an earlier time on: a written memory fades from its write on, whatever its date."""
 
 import json
 import os

@@ -55,7 +55,7 @@ const notOffered = {
   "hippocampus key create": { getProject: {}, updateProject: { customInstructions: "x" } },
 };
 
-/** Fails for a method of the client that is called nowhere here, and calls those that are not offered. */
+/** Fails for a method of the client that is not called in this file, and calls the methods that are not offered. */
 async function complete(client) {
   const has = Object.getOwnPropertyNames(MemoryClient.prototype).filter((name) => !/^(_|constructor$)/.test(name));
   const named = Object.values(notOffered).flatMap((methods) => Object.keys(methods));

@@ -99,7 +99,7 @@ def methods(of):
 
 
 def complete(kind, client):
-    """Fails for a method of the client that is called nowhere here, and calls those that are not offered."""
+    """Fails for a method of the client that is not called in this file, and calls the methods that are not offered."""
     named = {name: (route, *arguments) for route, of in NOT_OFFERED.items() for name, arguments in of.items()}
     has = methods(kind) | {"project." + name for name in methods(getattr(client.project, "of", client.project))}
     assert has == OFFERED | named.keys() | LOCAL, has ^ (OFFERED | named.keys() | LOCAL)

@@ -71,7 +71,7 @@ export async function act(page, _, { forgive }) {
   await page.getByRole("button", { name: "Clear" }).click();
   await shows(5);
 
-  // The rows of a user are gone as soon as another is chosen, whether or not the other's come.
+  // The rows of a user are gone as soon as another user is chosen, whether or not that user's rows arrive.
   const choose = async (user) => {
     await page.getByRole("combobox", { name: "User" }).fill(user);
     await page.getByRole("combobox", { name: "User" }).press("Enter");

@@ -66,7 +66,7 @@ export async function act(page, { id, superseded }) {
   await page.getByText("It is not active").waitFor({ state: "detached" });
   assert.equal((await request("GET", `/v1/memories/${id}`)).status, "active");
 
-  // A superseded memory can be restored as well; since what superseded it stays, this asks, and has no undo.
+  // A superseded memory can be restored as well. Its successor stays, so the restore asks first and has no undo.
   await page.goto(`${page.url().split("#")[0]}${address({ id: superseded })}`);
   await page.getByText("superseded", { exact: true }).waitFor();
   const undos = await page.getByRole("button", { name: "Undo" }).count();

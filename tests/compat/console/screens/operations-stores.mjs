@@ -39,7 +39,7 @@ export async function act(page) {
   await showWork(page);
 }
 
-/** showWork shows what a server of this size is done with too soon: drift, its repair, and a re-embedding. */
+/** showWork shows work that a server of this size ends too soon to be seen: drift, its repair, a re-embedding. */
 async function showWork(page) {
   const state = await request("GET", "/v1/admin/state", undefined, key());
   const { at } = state.drift;
