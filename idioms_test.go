@@ -112,8 +112,8 @@ func (i idioms) check(n ast.Node) bool {
 	return true
 }
 
-// checkLiteral reports positional literals of structs: the literal itself, whose type may be given by what holds it,
-// and the literals in a list or map.
+// checkLiteral reports positional literals of structs: the literal itself, whose type may follow from the list or map
+// that holds it, and the literals in a list or map.
 func (i idioms) checkLiteral(lit *ast.CompositeLit, typ ast.Expr) {
 	var element ast.Expr
 	switch typ := typ.(type) {

@@ -107,7 +107,7 @@ func TestClients_HaveTheMethodsOfTheTable(t *testing.T) {
 	}
 }
 
-// The operations that the Go client sends are those of the table: its generated methods have their names.
+// The Go client sends the operations of the table: the generated methods that it calls have their names.
 func TestClients_SendTheOperationsOfTheTable(t *testing.T) {
 	t.Parallel()
 	sent, sends := map[string]bool{}, regexp.MustCompile(`\bc\.api\.([A-Z]\w*)\(`)

@@ -85,7 +85,7 @@ func TestArchitecture_ListsTheStoreys(t *testing.T) {
 	}
 }
 
-// README.md names the folder of each room in "Where things are", and those that have no Go packages.
+// README.md names the folder of each room in "Where things are", and the folders that have no Go packages.
 func TestReadme_NamesEveryFolder(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("README.md")

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// The files of dist are those that `npm run build` makes.
+// `npm run build` makes the files of dist.
 //
 //go:embed dist
 var dist embed.FS

@@ -68,7 +68,7 @@ func TestAlerts_NameMetricsAndRunbooksThatExist(t *testing.T) {
 	}
 }
 
-// checkExpr parses an expression of PromQL, and looks for each series that it selects in what /metrics shows.
+// checkExpr parses an expression of PromQL, and requires that /metrics shows each series that the expression selects.
 func checkExpr(t *testing.T, where, expr, shown string) {
 	t.Helper()
 	parsed, err := parser.ParseExpr(expr)

@@ -40,7 +40,7 @@ var (
 	usedRunbooks map[string]string
 )
 
-// printed is what a server prints while it runs.
+// printed collects the output of a server while it runs.
 type printed struct {
 	mu   sync.Mutex
 	text bytes.Buffer

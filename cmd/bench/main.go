@@ -3,7 +3,7 @@
 //
 //	bench quality DIR...   conversations -> R@k, nDCG, MRR; with --context, evidence in contexts;
 //	                       with --confidence, confidence in questions about other users
-//	bench recollect DIR... conversations, half faded -> what comes back, what should not, times
+//	bench recollect DIR... conversations, half faded -> recollected memories, rightly and wrongly, times
 //	bench cost DIR...      conversations -> calls of a chat model and their tokens, by prompt
 //	bench fit FILE...      reports of quality --confidence -> coefficients of confidence
 //	bench speed            server and bare clients on the same data -> ratios;
@@ -19,7 +19,7 @@
 //	bench years            rules of forgetting -> memories of a user after years
 //	bench changes          changes of mind through turns -> is the latest statement first, is a former one returned
 //	bench times            questions that name a time, in two languages and three zones -> is the answer first
-//	bench long             messages of 3,000 characters -> what contexts hold of them
+//	bench long             messages of 3,000 characters -> how much of them is in contexts
 //	bench soak             mixed traffic for minutes -> growth, errors, equal stores
 //
 // Each command builds the server, starts it on its own stores, prints a table and

@@ -24,7 +24,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// printed is what a command prints while it runs.
+// printed collects the output of a command while it runs.
 type printed struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -114,7 +114,7 @@ func importMem0(cmd *cobra.Command, to remote.Server, from io.Reader) error {
 	return nil
 }
 
-// batchResult is what became of one memory.
+// batchResult is the result of one memory.
 type batchResult struct {
 	Verdict memory.Verdict `json:"verdict"`
 	Error   *batchError    `json:"error"`

@@ -79,7 +79,7 @@ What is not given is asked for. The key is never an argument, which other users 
 // getenv returns a variable of the environment.
 func (o *overrides) getenv(name string) string { return config.Lookup(o.env, name) }
 
-// askLogin asks for what the command line and the environment do not have.
+// askLogin asks for the fields of a login that neither the command line nor the environment has.
 func (o *overrides) askLogin(cmd *cobra.Command, login *connection.Login, keyFile string) (err error) {
 	in, out := cmd.InOrStdin(), cmd.ErrOrStderr()
 	login.URL = cmp.Or(login.URL, o.getenv(config.URLVariable))

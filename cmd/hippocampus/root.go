@@ -101,7 +101,7 @@ uses it.`,
 	return root
 }
 
-// exitCodesTopic is what `hippocampus help exit-codes` prints.
+// exitCodesTopic returns the topic that `hippocampus help exit-codes` prints.
 func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{
 		Use: "exit-codes", Short: "What the exit codes mean",
@@ -226,7 +226,7 @@ func (o *overrides) loadWith(changes map[string]string) (config.Config, error) {
 	return config.Load(config.Sources{File: o.file, Env: o.env, Flags: settings})
 }
 
-// sources are what a connection is made from.
+// sources returns the sources from which a connection is made.
 func (o *overrides) sources() connection.Sources {
 	return connection.Sources{
 		Env: o.env, Host: o.host, Load: o.loadWith,

@@ -48,7 +48,7 @@ func versionCommand(host app.Host) *cobra.Command {
 	return cmd
 }
 
-// buildOf returns what the build recorded. A released version overrides that of the main module.
+// buildOf returns the description that the build recorded. A released version overrides that of the main module.
 func buildOf(released string, read func() (*debug.BuildInfo, bool)) build {
 	b := build{Version: released, Platform: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(), Tags: []string{}}
 	info, ok := read()

@@ -145,7 +145,7 @@ func TestAlerts_FireAtTheirFaultAlone(t *testing.T) {
 				switch {
 				case name != of && at >= 0:
 					t.Errorf("%s fires at %v", name, at)
-				case name == of && (at < earliest || at > earliest+75*time.Minute): // rates are those of an hour at most
+				case name == of && (at < earliest || at > earliest+75*time.Minute): // rates are taken over an hour at most
 					t.Errorf("%s fires at %v, and its fault begins at %v", name, at, faulty)
 				case name == of:
 					t.Logf("it fires %v after its fault begins", at-faulty)

@@ -52,7 +52,7 @@ const scrape = 15 * time.Second // the interval of samples
 // begin is the time of the first samples.
 var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// samples are those of healthy series and of a fault. It is a storage.Queryable.
+// samples has the samples of healthy series with a fault. It is a storage.Queryable.
 type samples struct {
 	t       *testing.T
 	healthy map[string]series // by their names with labels, such as turns_total{outcome="failed"}

@@ -2,7 +2,7 @@
 //
 //	binary -> modules -> licence files in the module cache -> bill of materials, licence texts
 //
-// It is run where the binary was built, since the licences are those of the module cache:
+// It is run where the binary was built, since it reads the licences from the module cache:
 //
 //	go run ./deploy/sbom cyclonedx BINARY VERSION > sbom.cdx.json
 //	go run ./deploy/sbom licences BINARY > THIRD_PARTY_LICENCES.txt

@@ -36,8 +36,8 @@ var (
 	spdxTerm = regexp.MustCompile(`^[A-Za-z0-9.-]+( AND [A-Za-z0-9.-]+)*$`)
 )
 
-// The fields are those that https://cyclonedx.org/schema/bom-1.6.schema.json requires, and those that readers of bills
-// find components by.
+// The fields are the ones that https://cyclonedx.org/schema/bom-1.6.schema.json requires, and the ones by which readers
+// of bills find components.
 func TestCycloneDX_HasItsRequiredFields(t *testing.T) {
 	t.Chdir("../..")
 	text := output(t, "cyclonedx", "v1.2.3")

@@ -9,7 +9,7 @@
 //	go run -C examples/chatbackend . --user ada --model-url http://127.0.0.1:11434/v1 --model llama3.2
 //
 // Each line of the standard input is a message of the user; empty lines are left out. Without --model-url the program
-// answers with the prompt that a model would get. After a failure the chat goes on, without its memory if the server
+// answers with the prompt that a model would get. After a failure the chat continues, without its memory if the server
 // fails. The address and the key of the server are $HIPPOCAMPUS_URL and $HIPPOCAMPUS_KEY.
 package main
 

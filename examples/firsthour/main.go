@@ -8,7 +8,7 @@
 //	user NAME       whose turns and questions follow
 //	say TEXT        a message of the user
 //	answer TEXT     the assistant's answer, which ends the turn
-//	ask TEXT        a query by defaults
+//	ask TEXT        a query without options
 //	context TEXT    a context of 2,000 tokens for a query
 //	# TEXT          a heading
 package main

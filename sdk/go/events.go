@@ -73,9 +73,9 @@ func (c *Client) Events(ctx context.Context, p StreamEventsParams) iter.Seq2[Eve
 	}
 }
 
-// followed is what came over one connection.
+// followed is the result of one connection.
 type followed struct {
-	last *string // the id to resume from; nil: no id came
+	last *string // the id to resume from; nil: no id was received
 	any  bool    // there was an id or an event
 	done bool    // the consumer wants no more
 }

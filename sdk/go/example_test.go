@@ -39,7 +39,7 @@ func Example() {
 	// Output: I work as a marine biologist.
 }
 
-// Context gives a text for the prompt.
+// Context returns a text for the prompt.
 func ExampleClient_Context() {
 	ctx := context.Background()
 	client, err := hippocampus.New()

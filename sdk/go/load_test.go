@@ -106,7 +106,7 @@ func BenchmarkRecall(b *testing.B) {
 	})
 }
 
-// recallPlainly does what a caller without the client would.
+// recallPlainly recalls as a caller without the client would.
 func recallPlainly(ctx context.Context, request hippocampus.RecallRequest) error {
 	body, err := json.Marshal(request)
 	if err != nil {

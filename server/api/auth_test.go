@@ -69,7 +69,7 @@ func TestAuth_RoutesRequireRoles(t *testing.T) {
 	}
 }
 
-// A key without an app is admitted to what concerns the whole server, and to nothing of an app.
+// A key without an app is admitted to the routes about the whole server, and to no route about an app.
 func TestAuth_OperatorWithoutAppReadsNoApp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -14,7 +14,7 @@ import (
 	"hippocampus/server/frame"
 )
 
-// heldRecaller is a recaller whose recalls go on until they are released.
+// heldRecaller is a recaller whose recalls run until they are released.
 type heldRecaller struct {
 	Recaller
 	entered, release chan struct{}

@@ -23,7 +23,7 @@ type Consolidator interface {
 	End(
 		ctx context.Context, appID, userID, id string, trigger memory.ConsolidationTrigger,
 	) (consolidation.Ended, error)
-	// Consolidate consolidates a conversation that goes on.
+	// Consolidate consolidates a conversation that stays open.
 	Consolidate(ctx context.Context, appID, userID, id string, mode consolidation.Mode) (consolidation.Ended, error)
 	// Await waits until no consolidation of the conversation is pending, or ctx ends.
 	Await(ctx context.Context, ended consolidation.Ended) (consolidation.Ended, error)

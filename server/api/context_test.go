@@ -14,7 +14,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// fillParts gives the user "u" items of every part: instructions, a fact, a memory,
+// fillParts writes items of every part for the user "u": instructions, a fact, a memory,
 // and a conversation "c" of two events. It returns the memory's id and the fact.
 func (f *fixture) fillParts() (allergy string, city factBody) {
 	f.t.Helper()
@@ -269,7 +269,7 @@ func TestContext_OrdersFactsByTheQuery(t *testing.T) {
 	}
 }
 
-// The days of a context, and the times that its query names, are those of the zone of the request's own instant.
+// The days of a context, and the times that its query names, are in the zone of the request's own instant.
 func TestContext_HasTheDaysOfItsZone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

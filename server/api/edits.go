@@ -20,7 +20,7 @@ type changedBody struct {
 	Events  []eventEffectBody `json:"events"`
 }
 
-// effectBody is what was done to another memory.
+// effectBody is the effect on another memory.
 type effectBody struct {
 	ID   string        `json:"id"`
 	Type memory.Type   `json:"type"`
@@ -32,7 +32,7 @@ func effectOf(e ingest.Effect) effectBody {
 	return effectBody{ID: e.ID, Type: e.Type, Done: e.Done, Why: e.Why}
 }
 
-// factEffectBody is what was done to a fact on a timeline.
+// factEffectBody is the effect on a fact of a timeline.
 type factEffectBody struct {
 	ID   string      `json:"id"`
 	Type string      `json:"type"`
@@ -42,7 +42,7 @@ type factEffectBody struct {
 
 func factEffectOf(e ingest.FactEffect) factEffectBody { return factEffectBody(e) }
 
-// eventEffectBody is what was done to a message of a turn.
+// eventEffectBody is the effect on a message of a turn.
 type eventEffectBody struct {
 	TurnID         string      `json:"turn_id"`
 	ConversationID string      `json:"conversation_id,omitempty"`
@@ -87,7 +87,7 @@ type forgetMemoriesRequest struct {
 	DryRun         bool            `json:"dry_run"`
 }
 
-// editedBody is what became of one memory: a status, or an error.
+// editedBody is the result for one memory: a status, or an error.
 type editedBody struct {
 	ID      string            `json:"id"`
 	Status  memory.Status     `json:"status,omitempty"`

@@ -45,7 +45,7 @@ const (
 	reconnectWait = 2 * time.Second
 )
 
-// subscription is what a client subscribes to.
+// subscription selects the events that a client subscribes to.
 type subscription struct {
 	filter db.AnnouncementFilter
 	kinds  []memory.AnnouncementKind // empty: all

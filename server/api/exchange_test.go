@@ -187,7 +187,7 @@ func (f *fixture) live() *httptest.Server {
 	return s
 }
 
-// shortLimits lets a request take 1 s and a stream stand still for 5 s.
+// shortLimits lets a request take 1 s and a stream stall for 5 s.
 func shortLimits(o *Options) {
 	o.Wait = time.Millisecond
 	o.limits.Work = time.Second

@@ -23,7 +23,7 @@ type partsBody struct {
 	Update     float64 `json:"update"`
 }
 
-// explanationBody states how an answer came about.
+// explanationBody states how an answer was found.
 type explanationBody struct {
 	Mode       recall.Mode   `json:"mode"`
 	Weights    weightsBody   `json:"weights"`

@@ -240,7 +240,7 @@ func (f *fixture) issue(secret, appID string, role memory.Role) {
 	}))
 }
 
-// work processes turns, including those accepted before, until the test ends or stop is called.
+// work processes turns, including turns accepted before, until the test ends or stop is called.
 func (f *fixture) work() (stop func()) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -128,7 +128,7 @@ func (h jobHandlers) list(ctx context.Context, r *frame.Request) (any, error) {
 	return body, nil
 }
 
-// maySee reports whether a key may see a job: an operator sees all, an admin those of the own app.
+// maySee reports whether a key may see a job: an operator sees all jobs, an admin the jobs of the own app.
 func maySee(key memory.Key, job db.JobInfo) bool {
 	return key.Role.Includes(memory.RoleOperator) || appOf(job) == key.AppID
 }

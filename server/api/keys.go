@@ -46,8 +46,8 @@ func CheckKey(k memory.Key) memory.Fields {
 	return faults
 }
 
-// issuedKeyHandlers list, create and revoke keys. An admin reaches the keys of the own app except those of operators;
-// an operator reaches all keys.
+// issuedKeyHandlers list, create and revoke keys. An admin reaches the keys of the own app except operators' keys; an
+// operator reaches all keys.
 type issuedKeyHandlers struct {
 	keys KeyKeeper
 	now  func() time.Time

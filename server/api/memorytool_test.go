@@ -21,7 +21,7 @@ type versionsAnswer struct {
 	Next     string            `json:"next_cursor"`
 }
 
-// tool runs a command of the user u. fields are those of the command, in JSON.
+// tool runs a command of the user u. fields has the fields of the command, in JSON.
 func (f *fixture) tool(command, fields string, headers ...string) toolAnswer {
 	f.t.Helper()
 	return fetch[toolAnswer](f, 200, "POST", "/v1/memory-tool",

@@ -27,7 +27,7 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 const weatherCall = `"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather",` +
 	`"arguments":"{\"city\":\"<Porto>\"}"}}]`
 
-// The messages are those that clients of OpenAI's API send; the contents were read by hand.
+// Clients of OpenAI's API send such messages. The expected contents were written by hand.
 func TestTurns_TakeMessagesOfOpenAIClients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -10,7 +10,7 @@ import (
 	"hippocampus/server/frame"
 )
 
-// profileHandlers answers what is known of a user, without a question.
+// profileHandlers answers with what is known of a user, without a query.
 type profileHandlers struct {
 	RecallParts
 	slots *frame.Slots

@@ -34,9 +34,9 @@ const (
 
 // quotas refuses writes of apps that have used up a quota:
 //
-//	write -> count of the app, up to 5 s old, and what this process has accepted since -> handler, or 429
+//	write -> count of the app, up to 5 s old, and the writes that this process has accepted since -> handler, or 429
 //
-// Several servers may together exceed a quota by what they accept between two counts.
+// Several servers may together exceed a quota by the writes that they accept between two counts.
 type quotas struct {
 	Quotas
 	now  func() time.Time
@@ -56,7 +56,7 @@ func newQuotas(q Quotas, now func() time.Time) *quotas {
 	return &quotas{Quotas: q, now: now, apps: map[string]*usage{}}
 }
 
-// bound makes a handler of writes that refuses what exceeds a quota with KindTooFast.
+// bound makes a handler that refuses writes beyond a quota with KindTooFast.
 func (q *quotas) bound(h frame.Handler, adds adds) frame.Handler {
 	return func(ctx context.Context, r *frame.Request) (any, error) {
 		if err := q.admit(ctx, r.Key.AppID, r.Body, adds); err != nil {
@@ -78,7 +78,7 @@ func (q *quotas) boundTurns(h frame.Handler, isStored func(ctx context.Context, 
 	}
 }
 
-// addition is what a write may add to what an app keeps.
+// addition is the most that a write may add to the usage of an app.
 type addition struct {
 	db.Usage
 	users []string // who may have no memories yet
@@ -87,7 +87,7 @@ type addition struct {
 // adds returns the addition of a body. The handler refuses a body that cannot be read.
 type adds func(body []byte) addition
 
-// written is what a body writes, as far as quotas count it. Each message may become a memory.
+// written has the parts of a body that quotas count. Each message may become a memory.
 type written struct {
 	UserID   string            `json:"user_id"`
 	Content  string            `json:"content"`
@@ -136,7 +136,7 @@ func restored(body []byte) addition {
 // always returns the same addition for every body.
 func always(u db.Usage) adds { return func([]byte) addition { return addition{Usage: u} } }
 
-// quota is one bound and what it bounds.
+// quota is one bound, with the usage that it bounds.
 type quota struct {
 	name              string
 	bound, used, adds int
@@ -209,7 +209,7 @@ func (q *quotas) admit(ctx context.Context, appID string, body []byte, adds adds
 	return nil
 }
 
-// newUsers returns those of the users who have no memories, if the number of users is bounded.
+// newUsers returns the users without memories among users, if the number of users is bounded.
 func (q *quotas) newUsers(
 	ctx context.Context, appID string, u *usage, users []string, bounds db.Usage,
 ) (fresh []string, err error) {

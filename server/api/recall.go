@@ -139,7 +139,7 @@ func includedTypes(r *frame.Request, include []string, types []memory.Type) []me
 	return kept
 }
 
-// recallBody is what the answers of recall and context have in common.
+// recallBody has the fields that the answers of recall and context have in common.
 type recallBody struct {
 	Memories []recalledBody `json:"memories"`
 	Route    routeBody      `json:"route"`

@@ -129,7 +129,7 @@ func TestSkills_RecallBestWorkflowFirst(t *testing.T) {
 	}
 }
 
-// A skill is recalled in whatever domains its task is routed to.
+// A skill is recalled whatever the domains that its task is routed to.
 func TestSkills_AreRecalledInAnyDomain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -110,7 +110,7 @@ func turnOf(t memory.Turn) turnBody {
 	}
 }
 
-// turnWithMessages is the JSON of a turn with what was said in it.
+// turnWithMessages returns the JSON of a turn with its messages.
 func turnWithMessages(t memory.Turn) turnBody {
 	body := turnOf(t)
 	if t.Status == memory.TurnWithdrawn {
@@ -189,8 +189,8 @@ func (h turnHandlers) isStored(ctx context.Context, r *frame.Request) bool {
 	return err == nil && outcome.Turn.ClientID == body.ID
 }
 
-// follow returns the present state of a stored turn. With wait it first gives
-// the turn time to be processed.
+// follow returns the present state of a stored turn. With wait it first waits for the turn
+// to be processed.
 func (h turnHandlers) follow(ctx context.Context, stored memory.Turn, wait bool) (turnBody, error) {
 	switch {
 	case stored.Status != memory.TurnAccepted:
@@ -229,7 +229,7 @@ func (h turnHandlers) outcome(ctx context.Context, r *frame.Request) (ingest.Out
 	return h.Ingester.Outcome(ctx, r.Key.AppID, ref)
 }
 
-// withdrawnBody is a turn that was taken back, and what that did.
+// withdrawnBody is a turn that was taken back, with the effects of that.
 type withdrawnBody struct {
 	turnBody
 	Effects []effectBody      `json:"effects"`

@@ -62,7 +62,7 @@ type holdingsBody struct {
 // zoneBody is what is known of the time zone of a user.
 type zoneBody struct {
 	UserID   string `json:"user_id"`
-	TimeZone string `json:"time_zone,omitempty"`   // as it was chosen
+	TimeZone string `json:"time_zone,omitempty"`   // the chosen zone
 	Offset   string `json:"last_offset,omitempty"` // of the last turn whose time had one
 	Zone     string `json:"zone"`                  // that is used
 }
@@ -95,7 +95,7 @@ type userRequest struct {
 }
 
 func (h userHandlers) put(ctx context.Context, r *frame.Request, body userRequest) (any, error) {
-	owner, _ := r.PathUser() // its fault is among those of the request
+	owner, _ := r.PathUser() // its fault is noted among the request's faults
 	if body.TimeZone != "" {
 		r.Note("time_zone", memory.CheckZone(body.TimeZone))
 	}

@@ -180,7 +180,7 @@ func (d doors) checkTurns(sent map[string]int, replay bool) (waiting, lacking st
 		for i, listed := range page.Turns {
 			d.decode(d.get("/v1/turns/"+listed.ID), &turns[i])
 		}
-		_, kept := d.kept(user) // after the turns, since what is processed in between is kept
+		_, kept := d.kept(user) // after the turns, since turns that are processed in between are kept
 		logged := 0
 		for _, turn := range turns {
 			if turn.Status == "withdrawn" {

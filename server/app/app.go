@@ -26,13 +26,13 @@ import (
 	"hippocampus/vectorstore"
 )
 
-// Host is what the process provides to the server.
+// Host has the parts of the process that the server uses.
 type Host struct {
 	Out io.Writer // for the banner and the results of commands
 	Err io.Writer // for the log
 	Now func() time.Time
-	// OnProgress is called during Verify and Rebuild with what is being done, and with how many memories so far.
-	// It may be nil.
+	// OnProgress is called during Verify and Rebuild with the name of the step and its number of memories so far. It may
+	// be nil.
 	OnProgress func(what string, memories int)
 
 	Pace Pace // for tests; zero: that of an installation

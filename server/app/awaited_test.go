@@ -10,7 +10,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// The built-in embedder does not stand in for a model whose settings have to be corrected.
+// The built-in embedder does not replace a model whose settings have to be corrected.
 func TestRun_EndsIfANewEmbedderRefusesTheKey(t *testing.T) {
 	models := llmtest.New(t)
 	models.SetKey("another-key")

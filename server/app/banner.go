@@ -19,7 +19,7 @@ const (
 	sampleQuery = `{"user_id":"ada","query":"Where does Ada work?"}`
 )
 
-// effects says what a server does without a part, for people.
+// effects describes, for people, what a server does while a part does not work.
 var effects = map[string]string{
 	"vector_store": "Writes are kept and reach it later; until then recall answers from the database.",
 	"embedder": "Messages of turns are found by words, and facts are taken later; " +
@@ -90,7 +90,7 @@ func forgettingOf(cfg config.Config) string {
 	return text
 }
 
-// effect says what this server does without a part; empty if nothing is known of it.
+// effect describes what this server does while a part does not work; it is empty for an unknown part.
 func (u inUse) effect(part string) string {
 	if part == "embedder" && u.standIn {
 		return "The embedder named above serves until it answers; then memories are embedded again."

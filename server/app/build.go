@@ -12,7 +12,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// base is what every builder needs. A builder registers in life what it starts.
+// base has the values that every builder needs. A builder registers the parts that it starts in life.
 type base struct {
 	cfg  config.Config
 	pace Pace

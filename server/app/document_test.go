@@ -11,7 +11,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// The rules are those that make generated clients readable: contracts with names that a generator can use.
+// The rules make generated clients readable: contracts have names that a generator can use.
 func TestDocuments_SuitGenerators(t *testing.T) {
 	t.Parallel()
 	cfg := config.Default()
@@ -38,7 +38,7 @@ func TestDocuments_SuitGenerators(t *testing.T) {
 	}
 }
 
-// Operation ids consist of a verb and a noun, since single words collide with those of programming languages.
+// Operation ids consist of a verb and a noun, since single words collide with keywords of programming languages.
 func checkOperations(t *testing.T, doc *openapi3.T) {
 	t.Helper()
 	name := regexp.MustCompile(`^[a-z]+([A-Z][a-z0-9]*)+$`)

@@ -18,7 +18,7 @@ import (
 	"hippocampus/server/static"
 )
 
-// apiPages are the pages of the site that stand for documents of the repository.
+// apiPages are the pages of the site that replace documents of the repository in links.
 var apiPages = map[string]string{
 	"server/api/openapi.yaml":   "api/index.html",
 	"server/mem0/openapi.yaml":  "api/index.html?document=openapi/mem0.yaml",

@@ -62,7 +62,7 @@ func TestDocumentation_NeedsNoKey(t *testing.T) {
 	}
 }
 
-// The static pages are those of the server, with the reference and its documents.
+// The static pages are the same as the server's, with the reference and its documents.
 func TestWriteDocumentation_WritesWhatTheServerShows(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "site")

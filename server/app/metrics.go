@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// newMetrics registers what /metrics shows besides requests.
+// newMetrics registers all metrics of /metrics except those of requests.
 func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
@@ -175,7 +175,7 @@ var (
 		"How long the turn that has waited longest for a worker has been due; 0: no turn is due.")
 )
 
-// turns collects what became of turns, and how far they lag behind.
+// turns collects the numbers of turns by outcome, and their lag.
 func turns(w *writing) collector {
 	return collector{[]*prometheus.Desc{turnsTotal, candidatesTotal, lagGauge}, func(ch chan<- prometheus.Metric) {
 		for outcome, n := range w.ingest.TurnCounts() {

@@ -15,8 +15,8 @@ import (
 	"hippocampus/server/config"
 )
 
-// models are the language models and the embedder, or what stands in for them
-// if there is no key.
+// models are the language models and the embedder, or their replacements if there is no
+// key.
 type models struct {
 	embedder  llm.Embedder     // as configured, which may not be the one that serves yet
 	awaited   *awaitedEmbedder // takes the place of embedder when its endpoint answers; nil: nothing is awaited
@@ -30,7 +30,7 @@ type models struct {
 
 	embedderName, scorerName, routerName string // for people
 
-	parts  []modelPart // those at an endpoint
+	parts  []modelPart // the models at an endpoint
 	counts *llm.Counts // of all chat calls
 }
 

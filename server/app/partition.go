@@ -19,7 +19,7 @@ import (
 type PartitionOptions struct {
 	Partitions int
 	DryRun     bool // print the sizes of the tables only
-	Cancel     bool // remove what a conversion that ended early has made
+	Cancel     bool // remove the tables of a conversion that ended early
 }
 
 // Partition converts the largest tables of a Postgres to partitioned ones, while servers

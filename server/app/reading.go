@@ -17,7 +17,7 @@ import (
 	"hippocampus/server/proxy"
 )
 
-// reading is what finds memories.
+// reading has the parts that find memories.
 type reading struct {
 	recall        *recall.Service
 	recaller      api.Recaller // recall, counted, and logged if the settings ask for it

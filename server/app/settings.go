@@ -175,7 +175,7 @@ func maxInflight(cfg config.Config, cores int) int {
 	return max(2, cores)
 }
 
-// origins are those whose pages may call the API.
+// origins returns the origins whose pages may call the API.
 func origins(cfg config.Config) []string {
 	if cfg.API.CORSOrigins == "" {
 		return nil
@@ -227,7 +227,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	}
 }
 
-// ProjectionSettings are those of the server's pushes.
+// ProjectionSettings returns the settings of the server's pushes.
 func ProjectionSettings(cfg config.Config, pace Pace) projection.Settings {
 	return projection.Settings{
 		Interval: pace.Pushes, Batch: pushBatch, Lease: pushLease(cfg.Jobs.Lease),

@@ -156,7 +156,7 @@ func (s *spaces) close() {
 	}
 }
 
-// unavailableEmbedder stands for the embedder of a space without a known endpoint.
+// unavailableEmbedder is the embedder of a space without a known endpoint; every call fails.
 type unavailableEmbedder struct{ space memory.Space }
 
 func (u unavailableEmbedder) Model() string { return u.space.Model }

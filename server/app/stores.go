@@ -30,7 +30,7 @@ import (
 	"hippocampus/vectorstore/sqlitevec"
 )
 
-// stores are the record, the vector store, and what keeps them equal.
+// stores are the record, the vector store, and the services that keep them equal.
 type stores struct {
 	record      *database
 	vectors     *guard.Store

@@ -22,7 +22,7 @@ import (
 	"hippocampus/scorer/statement"
 )
 
-// writing is what changes memories.
+// writing has the parts that change memories.
 type writing struct {
 	writer       *write.Writer
 	ingest       *ingest.Service

@@ -53,7 +53,7 @@ type Config struct {
 	Unread []string // a sentence for each environment variable that looks like a misspelt setting
 }
 
-// Proxy stands between OpenAI clients and a model. Without an upstream, it is off.
+// Proxy sets the proxy between OpenAI clients and a model. Without an upstream, it is off.
 type Proxy struct {
 	Upstream     string        `koanf:"upstream" rule:"optional url"`
 	APIKey       string        `koanf:"api_key" rule:"key"`
@@ -177,7 +177,7 @@ type Memories struct {
 	MinImportance float64 `koanf:"min_importance" default:"0.3" rule:"0..1"`
 }
 
-// Messages sets what is kept of the chat messages of a turn, besides its facts.
+// Messages sets what is kept of the chat messages of a turn, in addition to its facts.
 type Messages struct {
 	Enabled bool `koanf:"enabled" default:"true"`
 	// Messages of this age are forgotten; 0: when they have faded, like all memories.
@@ -187,7 +187,7 @@ type Messages struct {
 	AnswerChars int `koanf:"answer_chars" default:"100000" rule:"0..100000"`
 }
 
-// Secrets are keys, passwords and the like, which are cut out of what is said unless they are to be kept.
+// Secrets are keys, passwords and the like, which are cut out of messages and other texts unless Keep is set.
 type Secrets struct {
 	Keep bool `koanf:"keep" default:"false"`
 }
@@ -231,7 +231,7 @@ type Recall struct {
 	OwnWindow    time.Duration `koanf:"own_window" default:"10s" rule:"0s..1h"`
 	CompareLimit int           `koanf:"compare_limit" default:"200" rule:"0..16384"`
 	Timeout      time.Duration `koanf:"timeout" default:"10s" rule:"1ms..10m"` // of a whole recall
-	Recollect    bool          `koanf:"recollect" default:"true"`              // search what has faded if nothing fits
+	Recollect    bool          `koanf:"recollect" default:"true"`              // search the faded memories if nothing fits
 	Log          bool          `koanf:"log" default:"false"`
 	LogKeep      time.Duration `koanf:"log_keep" default:"168h" rule:"1h..8760h"`
 }
@@ -305,7 +305,7 @@ type Webhooks struct {
 	AllowPrivate bool `koanf:"allow_private" default:"false"`
 }
 
-// Quotas bound what each app keeps; 0: unlimited. An app named in AppQuotas has those instead.
+// Quotas bound what each app keeps; 0: unlimited. An app named in AppQuotas has the quotas there instead.
 type Quotas struct {
 	Users    int `koanf:"users" default:"0" rule:"0..1000000000"`          // with active memories
 	Memories int `koanf:"memories" default:"0" rule:"0..1000000000"`       // active ones

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/nearest"
 )
 
-// FileVariable names the environment variable that gives the file's path.
+// FileVariable names the environment variable that holds the file's path.
 const FileVariable = prefix + "CONFIG"
 
 // The environment variables of the commands that send requests to a server. They are not settings.

@@ -90,7 +90,7 @@ func TestLoad_ReadsTheFileThatTheEnvironmentNames(t *testing.T) {
 	}
 }
 
-// errorCases are wrong inputs with what the error contains.
+// errorCases are wrong inputs with the texts that their errors contain.
 var errorCases = map[string]struct {
 	file  string
 	env   []string

@@ -131,8 +131,8 @@ func (s setting) set(c *Config, value any) bool { return assign(s.of(c), value) 
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// assign stores a value in a field and reports whether its type fits. The value
-// has the type that YAML gave it, or is text from another source.
+// assign stores a value in a field and reports whether its type fits. The value has its
+// type in YAML, or is text from another source.
 func assign(field reflect.Value, value any) bool {
 	text, isText := value.(string)
 	switch {

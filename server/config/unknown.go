@@ -18,8 +18,8 @@ func unknown(what, name, source string, known []string) error {
 	return memory.Errorf(memory.KindInvalid, "unknown %s %s%s: %s", what, oneLine(name), inBrackets(source), hint)
 }
 
-// removedKeys have become constants. Naming them here gives a file that still
-// sets one a better error than a guess at another name.
+// removedKeys have become constants. A file that still sets one of them gets a better error
+// than a guess at another name.
 var removedKeys = []string{
 	"api.batch_limit", "api.body_limit", "api.key_cache", "api.rate_burst", "chat.breaker_delay",
 	"chat.breaker_failures", "chat.max_retry_wait", "compression.accesses", "compression.context_cache",

@@ -24,7 +24,7 @@ const (
 	forgetItems = 500
 )
 
-// list reads what the file of a scope shows.
+// list reads the memories that the file of a scope shows.
 func (s server) list(ctx context.Context, of scope) ([]memoryfile.Memory, error) {
 	all, err := s.instructions(ctx, of)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s server) list(ctx context.Context, of scope) ([]memoryfile.Memory, error)
 	}
 }
 
-// apply executes a plan: first what adds, last what forgets. A repeated request continues after a failure.
+// apply executes a plan: it adds first and forgets last. A repeated request continues after a failure.
 func (s server) apply(
 	ctx context.Context, of scope, plan memoryfile.Plan, present []memoryfile.Memory, confirmed bool,
 ) (report, error) {
@@ -154,7 +154,7 @@ func (s server) change(ctx context.Context, of scope, c memoryfile.Change, done 
 	return err
 }
 
-// add writes memories for bullets and gives these their ids.
+// add writes memories for bullets and sets the bullets' ids.
 func (s server) add(ctx context.Context, of scope, bullets []*memoryfile.Bullet, done *report) error {
 	items := make([]map[string]any, len(bullets))
 	for i, b := range bullets {

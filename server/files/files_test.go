@@ -169,7 +169,7 @@ func TestPut_CleansWhatNoStoreCanHold(t *testing.T) {
 	}
 }
 
-// A secret in a bullet does not reach a store: [secret] stands in its place in the file too, and the report counts it.
+// A secret in a bullet does not reach a store: [secret] replaces it in the file too, and the report counts it.
 func TestPut_CountsTheSecretsThatItCuts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

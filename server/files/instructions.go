@@ -92,7 +92,8 @@ func (s server) retire(ctx context.Context, of scope, ids []string, done *report
 }
 
 // nameFor returns a name for an instruction that the file adds: digits of a hash of its text, so that a repeated
-// request gives the same name. It has no words of the text, which replacing a word in the whole file would change.
+// request leads to the same name. It has no words of the text, since an editor that replaces a word in the whole file
+// would change them.
 func nameFor(text string, taken map[string]bool) string {
 	sum := sha256.Sum256([]byte(text))
 	digits := hex.EncodeToString(sum[:])

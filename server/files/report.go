@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memoryfile"
 )
 
-// report is what a synchronization did. Its lists hold ids.
+// report states the effects of a synchronization. Its lists hold ids.
 type report struct {
 	File      string     `json:"file"`
 	Added     []string   `json:"added"`

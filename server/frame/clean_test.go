@@ -12,7 +12,7 @@ func TestClean_ReplacesInTextsAlone(t *testing.T) {
 	cleaned := func(path string, count int) []CleanedText { return []CleanedText{{path, count}} }
 	deep := strings.Repeat(`{"a":`, MaxDepth+1) + `"\ud800"` + strings.Repeat("}", MaxDepth+1)
 	for name, c := range map[string]struct {
-		body, want string // want is empty: the body stays as it is
+		body, want string // want is empty: the body stays unchanged
 		found      []CleanedText
 	}{
 		"whole pairs":        {`{"query":"\ud83d\ude42 \uD83D\uDE42 🙂 \\ud800 \/ \ufffd"}`, "", nil},

@@ -19,7 +19,7 @@ func crossOrigin(origins []string) echo.MiddlewareFunc {
 		AllowMethods: []string{
 			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 		},
-		// AllowHeaders is empty: those that the browser asks for are allowed.
+		// AllowHeaders is empty: the headers that the browser asks for are allowed.
 		ExposeHeaders: []string{
 			echo.HeaderXRequestID, echo.HeaderRetryAfter, "ETag", "Mcp-Session-Id", "X-Hippocampus-Memory",
 		},

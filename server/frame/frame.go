@@ -3,8 +3,8 @@
 //	request -> id, log, metrics -> key -> role -> rate -> contract -> user of the key -> handler -> JSON
 //	any error -> one table by memory.Kind -> RFC 9457 problem document
 //
-// A handler gets a Request whose key, query and body are checked, and returns what becomes JSON. Lists are read page by
-// page, streams are cut off when they stand still, and requests that need much of the machine wait for a slot. The
+// A handler gets a Request whose key, query and body are checked, and returns a value that becomes JSON. Lists are read
+// page by page, streams are cut off when they stall, and requests that need much of the machine wait for a slot. The
 // adapters of other protocols are mounts, which are admitted and bounded like routes.
 package frame
 
@@ -48,7 +48,7 @@ type Access struct {
 	KeyTTL    time.Duration // how long a key is cached, and so how long a revoked key may still work; 0: 5 s
 	RateLimit float64       // requests per second and key; 0: unlimited
 	Failures  int           // of authentication, per minute and address, and at once; 0: unlimited
-	RateBurst int           // requests at once per key; 0: those of two seconds
+	RateBurst int           // requests at once per key; 0: the number of two seconds
 }
 
 // Metrics registers and serves metrics.

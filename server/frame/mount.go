@@ -87,7 +87,7 @@ func (s *Server) serveMount(m Mount, handle MountHandler, op *Operation) echo.Ha
 			if err != nil {
 				return err
 			}
-			body, cleaned := CleanTexts(body) // a body that is not JSON stays as it is
+			body, cleaned := CleanTexts(body) // a body that is not JSON stays unchanged
 			ctx = context.WithValue(ctx, admittedRaw{}, cleaned)
 			c.Request().Body = io.NopCloser(bytes.NewReader(body))
 		}

@@ -11,15 +11,15 @@ import (
 	"hippocampus/internal/memory/filter"
 )
 
-// BodyOwner is the user whom the body names.
+// BodyOwner returns the user that the body names.
 func (r *Request) BodyOwner(userID string) memory.Owner { return r.Owner("user_id", r.Key, userID) }
 
-// QueryOwner is the user whom the query names.
+// QueryOwner returns the user that the query names.
 func (r *Request) QueryOwner() memory.Owner {
 	return r.Owner("query.user_id", r.Key, r.Query.Get("user_id"))
 }
 
-// PathUser is the user whom the path names.
+// PathUser returns the user that the path names.
 func (r *Request) PathUser() (memory.Owner, error) {
 	owner := r.Owner("path.user_id", r.Key, r.PathValue("user_id"))
 	return owner, r.Err()

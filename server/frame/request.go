@@ -22,7 +22,7 @@ type answer struct {
 	body   any
 }
 
-// Request is what a handler works on.
+// Request is a request as a handler gets it.
 type Request struct {
 	echo.Context
 	Checks            // what is wrong with the request

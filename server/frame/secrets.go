@@ -16,7 +16,7 @@ import (
 	"hippocampus/internal/secret"
 )
 
-// saying are the fields that hold what people and models say. Other fields name things, and stay as they are.
+// saying are the fields that hold what people and models say. Other fields name things, and stay unchanged.
 var saying = map[string]bool{
 	"content": true, "query": true, "present": true, "title": true, "tags": true, "metadata": true, "value": true,
 	"note": true, "workflow": true, "refusal": true, "reasoning_content": true, "tool_calls": true, "function_call": true,
@@ -91,7 +91,7 @@ func (c *cutter) within(s step, value any, naming string, says bool) {
 	c.place = c.place[:len(c.place)-1]
 }
 
-// note notes what is left of the text at the present place, if something was cut out.
+// note records the rest of the text at the present place, if something was cut out.
 func (c *cutter) note(cleaned string, kinds []string) {
 	if kinds == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// occupied is a handler whose requests go on until they are released.
+// occupied is a handler whose requests run until they are released.
 type occupied struct {
 	running atomic.Int64  // requests in the handler
 	release chan struct{} // a value ends one request

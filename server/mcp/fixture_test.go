@@ -136,7 +136,7 @@ type client struct {
 // args are the arguments of a call.
 type args = map[string]any
 
-// result is what the tests read of structured results.
+// result has the fields of structured results that the tests read.
 type result struct {
 	Scope struct {
 		AppID  string `json:"app_id"`

@@ -111,7 +111,7 @@ func TestHostile_RequestsAreRefusedWithoutServerErrors(t *testing.T) {
 	}
 }
 
-// A subscription that held its connection open would wait for changes that do not come.
+// A subscription that held its connection open would wait for changes that are never sent.
 func TestHostile_SubscriptionsEndAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -8,7 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// addPrompt adds the prompt that begins a conversation with what is known about the user.
+// addPrompt adds the prompt that begins a conversation with the context of the user.
 func (s *Server) addPrompt(server *sdk.Server, bound bool) {
 	arguments := []*sdk.PromptArgument{
 		{Name: "query", Title: "Query", Description: "What the conversation is about.", Required: true},

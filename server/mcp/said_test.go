@@ -21,7 +21,7 @@ func (f *fixture) v1(method, path, body string) {
 	}
 }
 
-// The days of texts are those of the user, as in contexts.
+// Texts state days in the user's zone, as contexts do.
 func TestTools_StateTheDaysOfTheUser(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

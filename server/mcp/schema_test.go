@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The arguments have the limits that openapi.yaml states for the fields of the routes that the tools ask.
+// The arguments have the limits that openapi.yaml states for the fields of the routes that the tools call.
 func TestTools_StateTheLimitsOfTheAPI(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../api/openapi.yaml")
@@ -70,7 +70,7 @@ func argumentsOf(tool *sdk.Tool) map[string]any {
 	return tool.InputSchema.(map[string]any)["properties"].(map[string]any)
 }
 
-// limitsOf returns the limits of a schema, and those of its items.
+// limitsOf returns the limits of a schema and of its items.
 func limitsOf(t *testing.T, schema any) map[string]any {
 	t.Helper()
 	described, ok := schema.(*openapi3.Schema)

@@ -48,7 +48,7 @@ type memoryBody struct {
 	Updates     string  `json:"updates,omitempty"`     // the id of an earlier memory
 }
 
-// effect is what forgetting or restoring a memory did to another one.
+// effect is the effect of forgetting or restoring a memory on another one.
 type effect struct {
 	ID   string      `json:"id"`
 	Type memory.Type `json:"type"`
@@ -69,7 +69,7 @@ func effectLines(effects []effect) string {
 	return text.String()
 }
 
-// line states a scope for a model, before what was read in it.
+// line states a scope for a model, before the memories that were read in it.
 func (s scope) line() string {
 	text := "Scope: user " + s.UserID + " of app " + s.AppID
 	if s.AgentID != "" {

@@ -18,7 +18,7 @@ import (
 //go:embed tools.yaml
 var toolsYAML []byte
 
-// tool is a tool as its clients see it, and what it does.
+// tool is a tool as its clients see it, with its action.
 type tool struct {
 	definition *sdk.Tool
 	arguments  map[string]bool // the known ones
@@ -81,7 +81,7 @@ func toolsOf(f flavor) []tool {
 	return tools
 }
 
-// handlerOf returns the handler of a tool. What goes wrong is a result that the model reads, not an error of the
+// handlerOf returns the handler of a tool. An error becomes a result that the model reads, not an error of the
 // protocol, so that the model can repair its arguments.
 func (s *Server) handlerOf(t tool) sdk.ToolHandler {
 	return func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -104,7 +104,7 @@ func failure(err error) *sdk.CallToolResult {
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}}
 }
 
-// arguments are those of a call, by name.
+// arguments are the arguments of a call, by name.
 type arguments map[string]json.RawMessage
 
 // argumentsOf reads the arguments of a call. /v1 checks their values.

@@ -14,7 +14,7 @@ import (
 	"hippocampus/server/frame"
 )
 
-// unkept are fields of an addition that change what is kept, in ways that /v1 does not have.
+// unkept are fields of an addition that ask for ways of keeping memories that /v1 does not have.
 var unkept = map[string]string{
 	"expiration_date":     "memories have no date on which they expire",
 	"custom_instructions": "the prompts of the server decide what is kept, see docs/prompts.md",
@@ -50,7 +50,7 @@ const (
 	succeeded = "SUCCEEDED"
 )
 
-// outcome is what became of one memory.
+// outcome is the outcome of one memory.
 type outcome struct {
 	ID    string            `json:"id"`
 	Text  string            `json:"memory"`
@@ -180,7 +180,7 @@ func (t turn) outcomes() []outcome {
 	return list
 }
 
-// addMemories stores each message as it is, except for those of the system.
+// addMemories stores each message unchanged, except for system messages.
 func (c *call) addMemories(about map[string]any, messages []map[string]any) (added, error) {
 	done := added{Message: "The messages were stored.", Status: succeeded, Results: []outcome{}}
 	for i, said := range messages {

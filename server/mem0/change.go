@@ -87,13 +87,13 @@ func deleteAll(c *call) (any, error) {
 	for i, m := range memories {
 		ids[i] = m.ID
 	}
-	if _, err := c.forget(ids, "item"); err != nil { // the request says by its filter what is deleted
+	if _, err := c.forget(ids, "item"); err != nil { // the request's filter states what is deleted
 		return nil, err
 	}
 	return message(fmt.Sprintf("Memories deleted successfully! (%d)", len(ids))), nil
 }
 
-// failure is what went wrong with one memory of several.
+// failure is the error about one memory of several.
 type failure struct {
 	ID     string `json:"memory_id"`
 	Detail string `json:"detail"`

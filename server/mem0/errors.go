@@ -33,7 +33,7 @@ func detail(p frame.Problem) string {
 	return strings.Join(faults, "; ")
 }
 
-// names maps fields of /v1 to those of mem0.
+// names maps fields of /v1 to fields of mem0.
 var names = map[string]string{
 	"content": "text", "conversation_id": "run_id", "tags": "categories", "limit": "top_k", "filter": "filters",
 	"min_confidence": "threshold", "id": "memory_id", "ids": "memory_ids", "body": "the body",

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// event is what became of an addition, in mem0's form. Its id is that of the turn.
+// event is an addition with its outcomes, in mem0's form. Its id is that of the turn.
 type event struct {
 	ID        string     `json:"id"`
 	Type      string     `json:"event_type"`

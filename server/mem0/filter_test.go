@@ -61,7 +61,7 @@ func TestScopeOf_TranslatesFilters(t *testing.T) {
 	}
 }
 
-// printed states what is asked of each user.
+// printed returns the filter of each user as text.
 func printed(t *testing.T, s scope) string {
 	t.Helper()
 	var parts []string

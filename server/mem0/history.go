@@ -27,7 +27,7 @@ type happening struct {
 	Cause      string          `json:"cause"` // mem0 has no such field
 }
 
-// happenings maps the kinds of events to those of mem0. For mem0, a memory that is not active is deleted.
+// happenings maps the kinds of events to mem0's kinds. For mem0, a memory that is not active is deleted.
 var happenings = map[memory.EventKind]string{
 	memory.EventCreated: "ADD", memory.EventRestored: "ADD",
 	memory.EventUpdated: "UPDATE", memory.EventMerged: "UPDATE",

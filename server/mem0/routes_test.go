@@ -12,7 +12,7 @@ import (
 
 var parameter = regexp.MustCompile(`\{\w+\}`)
 
-// openapi.yaml describes every route but those that are not offered.
+// openapi.yaml describes every route except the routes that are not offered.
 func TestDocument_DescribesTheRoutes(t *testing.T) {
 	t.Parallel()
 	d, err := openapi3.NewLoader().LoadFromData(document)

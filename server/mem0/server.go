@@ -61,7 +61,7 @@ const (
 	own              // mem0's own server
 )
 
-// handler returns what is answered as JSON.
+// handler returns the value that is answered as JSON.
 type handler func(c *call) (any, error)
 
 // serve answers an admitted request.
@@ -106,8 +106,8 @@ func (s server) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	return found.handle(c)
 }
 
-// find returns the route of a method and a path, with the ids that the path names. If only other methods have the
-// path, it returns those.
+// find returns the route of a method and a path, with the ids that the path names. If the path has only other methods,
+// it returns these as allowed.
 func find(method, path string) (found *route, ids, allowed []string) {
 	segments := strings.Split(path, "/")
 	for i := range routes {

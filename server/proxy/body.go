@@ -11,7 +11,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// value is a JSON value and where it stands in its body.
+// value is a JSON value with its position in the body.
 type value struct {
 	raw        json.RawMessage
 	start, end int // in the body
@@ -81,7 +81,7 @@ func spliced(body []byte, start, end int, text string) []byte {
 	return append(replaced, body[end:]...)
 }
 
-// quoted returns a text as a JSON string. Characters that only HTML needs escaped stay as they are.
+// quoted returns a text as a JSON string. Characters that only HTML needs escaped stay unchanged.
 func quoted(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -90,7 +90,7 @@ func quoted(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// content is what a message says: a string, or parts.
+// content is the content of a message: a string, or parts.
 type content struct {
 	text  string
 	parts []part // nil: a string

@@ -62,7 +62,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// An answer is passed on as it comes, and what is read of it does not depend on how it is cut into pieces.
+// An answer is passed on unchanged, and the message read from it does not depend on how the answer is cut into pieces.
 func FuzzFollow(f *testing.F) {
 	for _, seed := range []string{
 		stream, whole, "data: [DONE]\n\n", "data:\r\n\r\n", "data: {\ndata: }\n\n",

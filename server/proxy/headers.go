@@ -25,7 +25,7 @@ func canonical(lists ...[]string) (names []string) {
 	return names
 }
 
-// headersUp returns the headers that the upstream gets: all except those above and keys of ours.
+// headersUp returns the headers that the upstream gets: all except the headers above and keys of ours.
 func (p *proxy) headersUp(sent http.Header) http.Header {
 	up := http.Header{}
 	for name, values := range sent {

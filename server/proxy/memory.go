@@ -48,7 +48,7 @@ func (a assembled) known() known {
 	return known{a.Text, strings.Join(ids, ","), strconv.Itoa(a.Size.Used)}
 }
 
-// contextFor returns what is to be injected.
+// contextFor returns the text that is to be injected.
 func (p *proxy) contextFor(ctx context.Context, s scope, r *request) (known, error) {
 	id := digest(s.App, s.Key, s.User, s.Conversation, s.Agent, string(r.prefix))
 	asked := p.Now()

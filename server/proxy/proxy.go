@@ -1,7 +1,7 @@
-// Package proxy stands between OpenAI clients and their model, and gives the model the memory of the user:
+// Package proxy is a proxy between OpenAI clients and their model, which adds the memory of the user to requests:
 //
 //	POST chat/completions, responses -> scope -> /v1/context -> the request with one text more -> upstream
-//	answer of upstream -> the same bytes, as they come -> client
+//	answer of upstream -> the same bytes, as they arrive -> client
 //	                   -> assistant's message, when it is whole -> /v1/turns
 //	every other path   -> upstream -> client
 //
@@ -82,7 +82,7 @@ func newProxy(o Options, v1 http.Handler) *proxy {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = o.Wait
 	transport.MaxIdleConnsPerHost = 64
-	transport.DisableCompression = true // bytes pass as they are
+	transport.DisableCompression = true // bytes pass unchanged
 	transport.ReadBufferSize, transport.WriteBufferSize = connectionBytes, connectionBytes
 	p.reverse = &httputil.ReverseProxy{
 		Rewrite: p.rewrite, Transport: transport, FlushInterval: -1, ModifyResponse: p.onResponse,
@@ -91,7 +91,7 @@ func newProxy(o Options, v1 http.Handler) *proxy {
 	return p
 }
 
-// call is what is known of a request while it is under way. It does not hold the body, since answers may take minutes.
+// call is the state of a request while it is under way. It does not hold the body, since answers may take minutes.
 type call struct {
 	scope  scope
 	shape  shape       // nil: memory does not take part
@@ -132,7 +132,7 @@ func (p *proxy) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// remember gives the request memory if it asks a model as a known user.
+// remember adds memory to the request if it asks a model as a known user.
 func (p *proxy) remember(r *http.Request, c *call) error {
 	c.shape = shapeOf(r.Method, strings.TrimPrefix(r.URL.Path, Path))
 	if c.shape == nil {
@@ -179,7 +179,7 @@ func (s *sentOnce) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// inject returns the body with the memory of its user, or the body as it is. The report says which.
+// inject returns the body with the memory of its user, or the body unchanged. The report states which.
 func (p *proxy) inject(r *http.Request, c *call, mode string, body []byte) []byte {
 	why := func(reason string) []byte {
 		c.passes(reason)

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// odd has what a typed round trip would change: spacing, key order, number spellings, unknown fields, escapes.
+	// odd has details that a typed round trip would change: spacing, key order, number spellings, unknown fields, escapes.
 	odd = "{ \"model\":\"gpt-4o\", \"temperature\":1.0, \"seed\": 12345678901234567890, " +
 		"\"x_new\":{\"b\":1e2,\"a\":[ ]},\n" +
 		"  \"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{}}}],\n" +

@@ -41,11 +41,11 @@ func shapeOf(method, path string) shape {
 	return nil
 }
 
-// request is what a request says.
+// request has the parts of a request that the proxy needs.
 type request struct {
 	body    fields
 	query   string    // the user's last words; empty: the user said nothing
-	present []string  // what the messages say
+	present []string  // the texts of the messages
 	said    []message // since the assistant's last message
 	prefix  []byte    // the messages up to the user's last one
 	goesOn  bool      // the user's last message is not the last: tools have answered

@@ -25,7 +25,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // page is the name of the page among the files.
 const page = "index.html"
 
-// The files of Swagger UI are those that update makes.
+// The script update makes the files of Swagger UI.
 //
 //go:embed assets
 var assets embed.FS

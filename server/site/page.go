@@ -69,7 +69,7 @@ func pathOf(name string) string {
 	return strings.TrimSuffix(name, ".md") + ".html"
 }
 
-// language is the page's: en, or zh-CN for those below zh.
+// language returns the language of the page: en, or zh-CN for a page below zh.
 func (p *page) language() string {
 	if strings.HasPrefix(p.name, "zh/") {
 		return "zh-CN"

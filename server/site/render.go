@@ -68,7 +68,7 @@ func (r rendering) address(p *page, link string) (to, file string) {
 	return link, file
 }
 
-// blocks renders what a keyboard must be able to scroll, and links to files that are not part of the site.
+// blocks renders blocks that a keyboard must be able to scroll, and links to files that are not part of the site.
 type blocks struct{}
 
 // RegisterFuncs replaces the renderers of code, tables and links.

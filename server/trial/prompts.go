@@ -175,7 +175,7 @@ func oneMade(text string, err error) ([]Made, error) {
 	return []Made{{Verdict: string(memory.Kept), Content: text}}, nil
 }
 
-// defaultChars is the size of a result if the trial gives no size.
+// defaultChars is the size of a result if the trial states no size.
 const defaultChars = 500
 
 func (t Input) maxChars() int {

@@ -24,7 +24,7 @@ type Input struct {
 	At       time.Time   `json:"at"`                 // of messages and memories without a time; zero: now
 	Before   []Message   `json:"before,omitempty"`   // the messages before a turn
 	Messages []Message   `json:"messages,omitempty"` // of a turn or a conversation
-	Summary  string      `json:"summary,omitempty"`  // of what came before the messages
+	Summary  string      `json:"summary,omitempty"`  // of the conversation before the messages
 	Query    string      `json:"query,omitempty"`
 	Fact     *Statement  `json:"fact,omitempty"` // a new fact
 	Memories []Statement `json:"memories,omitempty"`
@@ -48,7 +48,7 @@ type Statement struct {
 	Importance float64       `json:"importance,omitempty"` // 0: 0.8
 }
 
-// Outcome is what a prompt makes of an Input.
+// Outcome is the result of a prompt for an Input.
 type Outcome struct {
 	Prompt   llm.Prompt
 	Model    string        // empty: there is no chat key, and no model was asked
@@ -57,7 +57,7 @@ type Outcome struct {
 	Err      error         // why it makes nothing of it
 }
 
-// Made is one thing that the server makes of an answer.
+// Made is one item that the server makes of an answer.
 type Made struct {
 	Verdict string // of a candidate or a judgement, else "kept"
 	Content string
@@ -132,7 +132,7 @@ func (r *rendering) Answer(_ context.Context, p llm.Prompt) (string, error) {
 	return "", errRendered
 }
 
-// readings keeps what became of answers.
+// readings keeps how answers were read.
 type readings struct {
 	mu   sync.Mutex
 	list []llm.Reading

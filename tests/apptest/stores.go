@@ -28,8 +28,8 @@ func SQLite(t testing.TB) *sqlite.Store {
 	return Migrated(t, store, err)
 }
 
-// Migrated takes what a store's Open returned, migrates the store, and closes it
-// when the test ends.
+// Migrated takes the results of a store's Open, migrates the store, and closes it when the
+// test ends.
 func Migrated[S db.Store](t testing.TB, store S, err error) S {
 	t.Helper()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Violation is a difference between the ledger and what was found.
+// Violation is a difference between the ledger and the stores.
 type Violation struct {
 	What  string
 	Entry Entry // the request that is contradicted; zero if there is no such request
@@ -24,7 +24,7 @@ var (
 	version = regexp.MustCompile(`version (\d+)`)
 )
 
-// checker compares what is expected with what was found.
+// checker compares the expected state of the stores with the found one.
 type checker struct {
 	*Expectation
 
@@ -146,7 +146,7 @@ func (c *checker) memories() {
 	}
 }
 
-// made is what became of a turn.
+// made has the memories that were made from a turn.
 type made struct {
 	rows            []Turn
 	facts, messages []Memory

@@ -15,7 +15,7 @@ import (
 // requestTimeout is longer than the server takes for any request, however its stores hang.
 const requestTimeout = 90 * time.Second
 
-// Client calls the server. Unlike those of measurements, it never repeats a request,
+// Client calls the server. Unlike the clients of measurements, it never repeats a request,
 // since the ledger has to know each one.
 type Client struct {
 	url, key string
@@ -35,7 +35,7 @@ type answer struct {
 	err      error
 }
 
-// outcome returns what the answer says about the request.
+// outcome returns the outcome of the request according to the answer.
 func (a answer) outcome() Outcome {
 	var dial *net.OpError
 	switch {

@@ -9,7 +9,7 @@ import (
 	"net/url"
 )
 
-// Memory is what a server shows of a memory.
+// Memory is a memory as a server shows it.
 type Memory struct {
 	ID      string   `json:"id"`
 	User    string   `json:"user_id"`
@@ -26,7 +26,7 @@ type Memory struct {
 	} `json:"metadata"`
 }
 
-// Relation is how one memory stands to another.
+// Relation is a relation of one memory to another.
 type Relation struct {
 	From string `json:"from"`
 	Kind string `json:"kind"`
@@ -42,7 +42,7 @@ type File struct {
 	Content string `json:"content"`
 }
 
-// Turn is what a server shows of a turn.
+// Turn is a turn as a server shows it.
 type Turn struct {
 	User         string `json:"user_id"`
 	Client       string `json:"client_id"`
@@ -94,7 +94,7 @@ type Conversation struct {
 // Vector is a record of the vector store.
 type Vector struct{ ID, User string }
 
-// Found is what the stores hold when the faults have stopped.
+// Found is the content of the stores when the faults have stopped.
 type Found struct {
 	Memories      []Memory
 	Turns         []Turn
@@ -185,7 +185,7 @@ func (f *Found) read(export []byte) error {
 	return nil
 }
 
-// readTurns reads a user's turns, those without a conversation included.
+// readTurns reads a user's turns, including turns without a conversation.
 func (f *Found) readTurns(ctx context.Context, c *Client, user string) error {
 	for cursor := ""; ; {
 		var page struct {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Kind is what a request does to its object.
+// Kind is the kind of change that a request makes to its object.
 type Kind string
 
-// The kinds. Those after Erase leave the ledger's objects as they are.
+// The kinds. The kinds after Erase do not change the ledger's objects.
 const (
 	WriteMemory        Kind = "write memory"
 	ImportMemory       Kind = "import memory"
@@ -38,7 +38,7 @@ const (
 	Maintain           Kind = "maintain"
 )
 
-// Outcome is what the client knows about a request.
+// Outcome is the outcome of a request, as far as the client knows it.
 type Outcome string
 
 // The outcomes.
@@ -56,7 +56,7 @@ type Entry struct {
 	Kind    Kind      `json:"kind"`
 	Object  string    `json:"object,omitempty"` // unique among all users
 	Of      string    `json:"of,omitempty"`     // the conversation of a turn, workflow of an outcome, memory of a pin
-	Value   string    `json:"value,omitempty"`  // the version that it gives the object
+	Value   string    `json:"value,omitempty"`  // the version of the object after the request
 	ID      string    `json:"id,omitempty"`
 	Status  int       `json:"status,omitempty"` // 0: there was no answer
 	Error   string    `json:"error,omitempty"`
@@ -92,14 +92,14 @@ func (l *Ledger) Record(e Entry) Entry {
 	return e
 }
 
-// Blame records what an answer itself shows to be wrong.
+// Blame records a violation that an answer itself shows.
 func (l *Ledger) Blame(v Violation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.violations = append(l.violations, v)
 }
 
-// Blamed returns what Blame was given.
+// Blamed returns the violations that Blame recorded.
 func (l *Ledger) Blamed() []Violation {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ func (w *writer) pin(ctx context.Context, user string) {
 	})
 }
 
-// relate states a relation between two memories. Its name and id are made of those of the memories.
+// relate states a relation between two memories. Its name and id are made of the memories' names and ids.
 func (w *writer) relate(ctx context.Context, user string) {
 	from, to := w.known(user, (*object).active), w.known(user, (*object).active)
 	if from == nil || from == to {

@@ -1,6 +1,6 @@
-// Package consistency checks what the servers of one installation have answered:
+// Package consistency checks the answers of the servers of one installation:
 //
-//	operations of all clients -> those of one memory -> linearizable (Check, by porcupine)
+//	operations of all clients -> operations on one memory -> linearizable (Check, by porcupine)
 //	                                                 -> read your writes, monotonic reads, deleted stays deleted
 //
 // A history is linearizable if each operation can be placed at one instant between its start and its end so that
@@ -45,7 +45,7 @@ type Operation struct {
 	Start, End time.Duration // since the beginning of the history
 	Refused    bool          // the answer is a conflict, and nothing was changed
 	Status     Status        // that the answer shows; for a write, the one that it left
-	Content    string        // likewise; each content is written by one operation only
+	Content    string        // that the answer shows or the write left; each content is written by one operation only
 }
 
 // String is a line of a report.
@@ -61,7 +61,7 @@ func (o Operation) String() string {
 		o.End.Round(time.Microsecond), o.Client, o.Request, o.Server, shows)
 }
 
-// writesContent reports whether the operation gave the memory its content.
+// writesContent reports whether the operation wrote a content of the memory.
 func (o *Operation) writesContent() bool { return (o.Kind == Create || o.Kind == Update) && !o.Refused }
 
 // showsContent reports whether the answer shows a content.

@@ -6,7 +6,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// state is what the register of one memory holds.
+// state is the state of the register of one memory.
 type state struct {
 	status  Status
 	content string

@@ -58,8 +58,8 @@ func TestBanner_CommandsWork(t *testing.T) {
 	})
 }
 
-// checkFirst checks that a recall by defaults was routed to a domain, and that its first memory has these words and a
-// confidence over the default of a context.
+// checkFirst checks that a recall with default settings was routed to a domain, and that its first memory has these
+// words and a confidence over the default of a context.
 func checkFirst(t *testing.T, recalled reply, words, domain string) {
 	t.Helper()
 	const least = 0.15

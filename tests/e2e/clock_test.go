@@ -16,7 +16,7 @@ const firstDay = "2026-03-04T10:00:00Z"
 // ahead is how far the clock is ahead of the machine's; negative: behind.
 var ahead time.Duration
 
-// now is what the servers' clock shows.
+// now returns the time of the servers' clock.
 func now() time.Time { return time.Now().Add(ahead) }
 
 // setClock sets the clock of this process and of all programs that it starts with its environment.
@@ -33,7 +33,7 @@ func setClock() error {
 	return os.Setenv("E2E_AHEAD", ahead.String())
 }
 
-// clockEnv is what a program without this process's environment needs for the clock.
+// clockEnv returns the variables that a program without this process's environment needs for the clock.
 func clockEnv() []string {
 	env := []string{"E2E_AHEAD=" + ahead.String()}
 	if zone, set := os.LookupEnv("TZ"); set {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shell runs command lines as a person does who uses a server.
+// shell runs command lines like a person who uses a server.
 type shell struct {
 	t   *testing.T
 	env []string

@@ -130,7 +130,7 @@ func TestCompletion_CompletesUsersAndIDs(t *testing.T) {
 			t.Errorf("the help of %s has no installation: %s", name, help)
 		}
 	}
-	// What bash offers, by its own script; the functions are those of the package bash-completion.
+	// The completions that bash offers by its own script; the functions replace those of the package bash-completion.
 	sh.want(0, `bash -c '_get_comp_words_by_ref() { words=(hippocampus rem); cword=1; cur=rem; prev=hippocampus; }
 		__ltrim_colon_completions() { :; }; . ./bash.sh; COMP_TYPE=9; COMP_LINE="hippocampus rem"; COMP_POINT=15
 		__start_hippocampus; [ "${COMPREPLY[*]}" = "remember " ] || [ "${COMPREPLY[*]}" = remember ]'`)

@@ -115,7 +115,7 @@ func TestCommandLine_OnAFolderAnswersAsAServer(t *testing.T) {
 	sh.with("HIPPOCAMPUS_URL="+s.address()).want(0, "hippocampus recall tea --include facts | grep 'Likes tea.'")
 }
 
-// tail goes on after the last event when the server is back, and prints each event once.
+// tail continues after the last event when the server runs again, and prints each event once.
 func TestTail_ResumesAfterARestart(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -85,7 +85,7 @@ func (s *server) accept(from, to int, meanwhile func(accepted int)) {
 	group.Wait()
 }
 
-// processedOnce waits for every turn and checks that each gave one memory.
+// processedOnce waits for every turn and checks that one memory was made from each.
 func (s *server) processedOnce() {
 	s.t.Helper()
 	var memories []string

@@ -114,7 +114,7 @@ type docPage struct {
 	settings []string // of every server of the page
 }
 
-// newPage makes a folder with what commands expect of the repository's folder.
+// newPage makes a folder with the files that commands expect in the repository's folder.
 func newPage(t *testing.T) *docPage {
 	t.Helper()
 	p := &docPage{t: t, dir: t.TempDir()}

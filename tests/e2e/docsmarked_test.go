@@ -14,7 +14,7 @@ import (
 var (
 	// comment matches the end of a line of commands that explains the line.
 	comment = regexp.MustCompile(`(?m)(^|\s)#.*$`)
-	// separator matches what separates commands.
+	// separator matches a separator of commands.
 	separator = regexp.MustCompile(`\n|&&|;|\s\|\s`)
 	// assignment matches the beginning of a word that sets a variable of a command.
 	assignment = regexp.MustCompile(`^\(?[A-Z_]+=`)

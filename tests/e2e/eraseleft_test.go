@@ -21,7 +21,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// left returns what the stores, the lists and the exports have of a user.
+// left returns everything about a user that the stores, the lists and the exports have.
 func (r *erasureRace) left(user string) string {
 	r.t.Helper()
 	s := r.server()

@@ -49,7 +49,7 @@ type erasureRace struct {
 	model             int        // place in raceModels of the embedding model that is configured
 	untouched, before string     // a user without requests, and the user's export
 
-	erased, returned sync.Map // users whose erasure has begun, and those for whom a file was created since
+	erased, returned sync.Map // users whose erasure has begun, and users for whom a file was created since
 }
 
 func newErasureRace(t *testing.T, size size) *erasureRace {
@@ -96,8 +96,8 @@ func (r *erasureRace) server() *server {
 	return r.servers[r.dice.IntN(len(r.servers))]
 }
 
-// round gives users a life, starts all kinds of work about them, and erases them at random moments during it. One user
-// with the same work is not erased.
+// round writes data of users, starts all kinds of work about them, and erases them at random moments during it. One
+// user with the same work is not erased.
 func (r *erasureRace) round(seed uint64) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -163,7 +163,7 @@ func (r *erasureRace) round(seed uint64) {
 	}
 }
 
-// live gives a user memories, old ones among them, and whatever else belongs to a user.
+// live writes memories of a user, old ones among them, and one item of every other kind that belongs to a user.
 func (r *erasureRace) live(user string) {
 	r.t.Helper()
 	s := r.server()
@@ -257,7 +257,8 @@ func (r *erasureRace) begin(work *sync.WaitGroup, user string, statuses ...int) 
 	sent.Wait()
 }
 
-// forget forgets statements with what states the same, by id, turn and conversation, and restores one of them.
+// forget forgets statements, with all items that state the same, by id, turn and conversation, and restores one of
+// them.
 func (r *erasureRace) forget(
 	user string, request func(method, path string, body any, statuses ...int), statuses []int,
 ) {

@@ -25,9 +25,9 @@ func (s *server) carryTo(url, key string, args ...string) (out string, err error
 	return s.tryCommand(append(args, "--url", url)...)
 }
 
-// remember gives two users memories of every status, with relations, unicode,
-// accesses and times to the microsecond, and the data of rememberOthers. It returns
-// the number of memories.
+// remember writes two users' memories of every status, with relations, unicode, accesses
+// and times to the microsecond, and the data of rememberOthers. It returns the number of
+// memories.
 func (s *server) remember(models *llmtest.Server) int {
 	s.t.Helper()
 	models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
@@ -74,9 +74,9 @@ func (s *server) remember(models *llmtest.Server) int {
 	return 8 + others
 }
 
-// rememberOthers gives a user facts that changed, ended and were refused,
-// instructions of each scope, skills that worked and did not, and a conversation
-// that has ended. It returns the number of memories that state them.
+// rememberOthers writes a user's facts that changed, ended and were refused, instructions
+// of each scope, skills that worked and did not, and a conversation that has ended. It
+// returns the number of memories that state them.
 func (s *server) rememberOthers(models *llmtest.Server) int {
 	s.t.Helper()
 	models.OnPrompt("hippocampus/replay",
@@ -169,8 +169,8 @@ func carried(format string, n int) string {
 	return text
 }
 
-// Data that is exported from one size, imported into another and exported again
-// gives the same text, with embeddings and without.
+// Data that is exported from one size, imported into another and exported again has the
+// same text, with embeddings and without.
 func TestExchange_RoundTripIsExact(t *testing.T) {
 	t.Parallel()
 	for _, way := range [][2]size{{sizes[0], sizes[1]}, {sizes[1], sizes[0]}, {sizes[2], sizes[0]}, {sizes[0], sizes[2]}} {

@@ -17,8 +17,9 @@ func (s *server) facts(user, query string) (values []any) {
 	return values
 }
 
-// The valid value changes over the years, in whatever order the evidence arrives,
-// and the memories follow: at once, or by the schedule if the change is in the future.
+// The valid value changes over the years, regardless of the order in which the evidence
+// arrives, and the memories follow: at once, or by the schedule if the change is in the
+// future.
 func TestFacts_FollowTimeline(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s")...)

@@ -52,7 +52,7 @@ func (r reply) effects() (effects []string) {
 	return effects
 }
 
-// "Forget this" forgets what was stated, in whichever memories it is, and one restore brings all of it back.
+// "Forget this" forgets a statement in all memories that state it, and one restore brings all of them back.
 func TestForget_ForgetsTheStatement(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

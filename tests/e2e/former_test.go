@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A statement that has stopped being true is not recalled, in whichever way and order the statements were made: neither
-// its fact nor the message that the fact was taken from. A query for the past finds it.
+// A statement that has stopped being true is not recalled, regardless of the way and the order in which the statements
+// were made: neither its fact nor the message that the fact was taken from. A query for the past finds it.
 func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

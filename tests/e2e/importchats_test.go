@@ -28,7 +28,7 @@ func oldChats(end time.Time, zone *time.Location) (lines []string, places map[ti
 	return lines, places
 }
 
-// oldTurn is a turn of an old chat, whose answer comes a few seconds later.
+// oldTurn is a turn of an old chat, whose answer is a few seconds later.
 func oldTurn(conversation string, at time.Time, said string) string {
 	raw, err := json.Marshal(object{"conversation_id": conversation, "messages": []object{
 		{"role": "user", "content": said, "at": at.Format(time.RFC3339)},

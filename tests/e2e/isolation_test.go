@@ -256,7 +256,7 @@ func TestAPI_BadInputIsNever500(t *testing.T) {
 			}
 		}
 
-		// A repeated client id gives the same turn or a conflict.
+		// A repeated client id returns the same turn or a conflict.
 		first := object{"id": "turn-1", "user_id": "a", "messages": []object{{"role": "user", "content": "x"}}}
 		id := s.call("POST", "/v1/turns", first, 202).body["id"]
 		if again := s.call("POST", "/v1/turns", first, 200, 202); again.body["id"] != id {

@@ -33,7 +33,7 @@ func (l *life) check() {
 	eventually(l.t, "the stores being equal by ids", func() string {
 		differ := l.servers[0].storesDiffer(scripted, l.users()...)
 		if differ != "" {
-			l.set(l.now.Add(time.Second)) // a push that failed is repeated when its time comes
+			l.set(l.now.Add(time.Second)) // a failed push is repeated when it is due
 		}
 		return differ
 	})

@@ -17,7 +17,7 @@ func (l *life) move(at time.Time) {
 		pending := l.pending()
 		polls++
 		if pending != "" && polls > 100 && l.now.Add(time.Second).Before(at) {
-			l.set(l.now.Add(time.Second)) // a push that failed is repeated when its time comes
+			l.set(l.now.Add(time.Second)) // a failed push is repeated when it is due
 		}
 		return pending
 	})

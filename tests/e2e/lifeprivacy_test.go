@@ -98,7 +98,7 @@ func (l *life) checkPrivacy(user string, all []remembered) {
 		for _, agent := range agents {
 			memories := ask("/v1/recall", agent, content, object{"limit": 100, "expand": "sources"}).list("memories")
 			shown := ids(memories)
-			for _, m := range memories { // a fact stands for the message that it was taken from
+			for _, m := range memories { // a fact may be returned instead of the message that it was taken from
 				for _, source := range listOf(m["derived_from"]) {
 					shown = append(shown, source["id"])
 				}

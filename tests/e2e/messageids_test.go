@@ -16,7 +16,7 @@ func identified(from int, contents ...string) (messages []object) {
 	return messages
 }
 
-// A client gives its messages ids. Each id is one event, whichever part of the chat is reported to whichever of several
+// A client sets ids of its messages. Each id is one event, whatever part of the chat is reported to any of several
 // servers, and its words do not matter.
 func TestMessageIDs_DecideWhatIsOneEvent(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {

@@ -81,7 +81,7 @@ func TestProxy_KeepsUsersAndAppsApart(t *testing.T) {
 	})
 }
 
-// Bodies that the proxy does not understand reach the model as they are.
+// Bodies that the proxy does not understand reach the model unchanged.
 func TestProxy_PassesMalformedBodies(t *testing.T) {
 	t.Parallel()
 	s, model := startProxy(t)

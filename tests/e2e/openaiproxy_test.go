@@ -60,7 +60,8 @@ func TestProxy_RemembersAndInjects(t *testing.T) {
 	})
 }
 
-// A request that continues a message with the answer of a tool gets nothing of a user who has been erased since.
+// If a user has been erased, a request that continues an earlier message with the answer of a tool gets nothing of the
+// user.
 func TestProxy_InjectsNothingOfAnErasedUser(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s, model := startProxy(t, size.settings(t)...)

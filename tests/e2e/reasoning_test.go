@@ -130,7 +130,7 @@ func refusedByReasoningModels(r llmtest.ChatRequest) string {
 	return ""
 }
 
-// refusalOf is what OpenAI answers to a field.
+// refusalOf returns OpenAI's refusal of a field.
 func refusalOf(field string) llmtest.Reply {
 	message := map[string]string{
 		"max_tokens": "Unsupported parameter: 'max_tokens' is not supported with this model. " +

@@ -21,7 +21,7 @@ const (
 // requests names the requests of the clients of replicas.
 var requests = []string{"write", "change", "delete", "restore", "get", "list", "recall by words", "recall by meaning"}
 
-// replicas are two servers of one installation with the record of what their clients did.
+// replicas are two servers of one installation with the record of their clients' requests.
 type replicas struct {
 	t       *testing.T
 	models  *llmtest.Server

@@ -45,7 +45,7 @@ func (s *server) contentsOf(user, query string) map[string]bool {
 	}
 }
 
-// readings collects what a model is sent.
+// readings collects the texts that a model is sent.
 type readings struct {
 	mu    sync.Mutex
 	texts strings.Builder
@@ -71,8 +71,8 @@ func (r *readings) all() string {
 	return r.texts.String()
 }
 
-// A secret is in no memory, candidate, prompt, embedding, answer, export, row or log line, whatever role and route it
-// came by, and what is said around it stays.
+// A secret is in no memory, candidate, prompt, embedding, answer, export, row or log line, whatever its role and route,
+// and the text around it stays.
 func TestSecrets_AreNowhere(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)

@@ -118,8 +118,8 @@ func startProgram(t *testing.T, program string, env ...string) *server {
 	return s
 }
 
-// newServer returns a server that does not run yet, and has no schedules but those in env. It is killed at the end of
-// the test.
+// newServer returns a server that does not run yet, and has no schedules except the ones in env. It is killed at the
+// end of the test.
 func newServer(t *testing.T, program string, env []string) *server {
 	t.Helper()
 	s := &server{t: t, env: slices.Concat(unscheduled, env), dir: t.TempDir(), program: program, listen: newAddress(t)}

@@ -17,7 +17,8 @@ var soonSettled = []string{
 }
 
 // A server is killed while the model works on a turn, a job and a consolidation. It is
-// started again, or another server goes on: all three are done long before a job's timeout.
+// started again, or another server continues: all three are done long before a job's
+// timeout.
 func TestKill_SettlesBeforeTimeouts(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
 		settings := append(size.settings(t), soonSettled...)
@@ -49,7 +50,7 @@ func TestKill_SettlesBeforeTimeouts(t *testing.T) {
 	})
 }
 
-// settleAfterKill kills s during its work. next kills it and returns the server that goes on.
+// settleAfterKill lets next kill s during its work. next returns the server that continues the work.
 func settleAfterKill(t *testing.T, models *llmtest.Server, s *server, next func() *server) {
 	t.Helper()
 	var killed atomic.Bool

@@ -38,7 +38,7 @@ func TestStatements_LiveOnce(t *testing.T) {
 	})
 }
 
-// talk is what a user has said, and what became of it.
+// talk has the statements of a user and their present states.
 type talk struct {
 	*rapid.T
 	s     *server
@@ -131,7 +131,7 @@ func (k *talk) listed(status string) []object {
 	return k.ask("GET", "/v1/memories?limit=500&status="+status+"&user_id="+k.user, nil, 200).list("memories")
 }
 
-// forget forgets an active fact, or a message of the user, with what states the same.
+// forget forgets an active fact, or a message of the user, with all items that state the same.
 func (k *talk) forget(rt *rapid.T) {
 	active := slices.DeleteFunc(k.listed("active"), isMadeOfOthers)
 	if len(active) == 0 {
@@ -234,7 +234,7 @@ func (k *talk) stated(memoryType string) (contents []string) {
 	return contents
 }
 
-// check compares what the readers get with what was said.
+// check compares the texts that the readers get with the statements.
 func (k *talk) check() {
 	readers := map[string]string{
 		"list":    strings.Join(k.stated(""), "\n"),
@@ -320,7 +320,7 @@ func (k *talk) homes() (current []string) {
 	return current
 }
 
-// history describes what was done, and what became of it.
+// history describes the steps so far and their results.
 func (k *talk) history() (text string) {
 	text = "\n" + strings.Join(k.did, "\n")
 	for _, status := range []string{"active", "consolidated", "superseded", "forgotten"} {

@@ -14,7 +14,7 @@ var statementKinds = []string{
 	"message", "message with more", "fact", "echo", "timeline", "summary", "insight", "event", "candidate", "vector",
 }
 
-// seen is what a client sees of an item: a state, and its text.
+// seen is an item as a client sees it: a state, and its text.
 type seen struct{ state, text string }
 
 // compare applies the operation to the statements of both users, and compares what became of each item with the row of
@@ -74,7 +74,7 @@ func (u *stated) became(kind string, before, after seen) string {
 	return after.state
 }
 
-// look returns what a client sees of each kind of item.
+// look returns each kind of item as a client sees it.
 func (u *stated) look() map[string]seen {
 	u.t.Helper()
 	items := u.memories()

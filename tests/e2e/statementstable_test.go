@@ -14,10 +14,10 @@ import (
 // statementOperation is a row of the table in docs/flows/statements.md: something that is done to a statement.
 type statementOperation struct {
 	name  string
-	ready func(u *stated) // what precedes it
+	ready func(u *stated) // makes the state before the operation
 	do    func(u *stated)
 	later bool            // it is done when so much time has passed that everything may fade
-	first func(u *stated) // what precedes it then; may be nil
+	first func(u *stated) // is called before that time passes; may be nil
 }
 
 var statementOperations = []statementOperation{

@@ -56,7 +56,7 @@ func (u *stated) say(name, said, answered string, more object) {
 	u.call("POST", "/v1/turns", report, 200)
 }
 
-// tell reports the statement. The conversation goes on afterwards.
+// tell reports the statement, and further turns of the conversation.
 func (u *stated) tell() {
 	u.t.Helper()
 	u.say("said", u.sentence, "Noted: you live in Utrecht.", object{

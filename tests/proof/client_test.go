@@ -18,7 +18,7 @@ type reply struct {
 	body   map[string]any
 }
 
-// ok reports whether the server did what was asked.
+// ok reports whether the request succeeded.
 func (r reply) ok() bool { return r.status/100 == 2 }
 
 // list returns the objects under a key.

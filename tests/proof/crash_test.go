@@ -226,8 +226,8 @@ func (c *campaign) make(change change, p *plot, call int, after bool) (answered 
 	return err == nil, process.disarm()
 }
 
-// unfinished returns what is still to come of a change after its answer: the
-// crash, or else the pushes.
+// unfinished returns the part of a change that is unfinished at its answer: the crash, or
+// else the pushes.
 func (c *campaign) unfinished(change change, call int) string {
 	if c.fuse.crashed() || call == 0 && change.later {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// values are those fields of a memory that its history follows, as JSON shows them.
+// values are the fields of a memory that its history follows, as JSON shows them.
 type values map[string]any
 
 func valuesOf(m memory.Memory) values {

@@ -34,7 +34,7 @@ func (p *plot) try(method, path string, body any) reply {
 	return r
 }
 
-// done reports whether the server did what was asked, and logs any other answer.
+// done reports whether the request succeeded, and logs any other answer.
 func (p *plot) done(r reply) bool {
 	if !r.ok() && !p.fuse().crashed() {
 		p.t.Logf("user %s: answer %d: %s", p.owner.UserID, r.status, r.raw)

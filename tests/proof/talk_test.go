@@ -14,7 +14,7 @@ func turn(text string) func(p *plot) bool {
 	}
 }
 
-// turnID is the id that the client of a plot gives its turn.
+// turnID is the client id of a plot's turn.
 func (p *plot) turnID() string { return p.owner.UserID + "-turn" }
 
 // talk sends the turns of a conversation, one after the other.

@@ -41,7 +41,7 @@ type Report struct {
 // Result counts what was returned for the questions of a language.
 type Result struct {
 	Language string            `json:"language"`
-	Others   int               `json:"others"` // statements of each user besides the pair
+	Others   int               `json:"others"` // statements of each user in addition to the pair
 	All      Count             `json:"all"`
 	Kinds    map[string]*Count `json:"kinds"`
 	Failures []Failure         `json:"failures,omitempty"`
@@ -58,11 +58,11 @@ type Count struct {
 type Failure struct {
 	Pair
 	Verdicts []Verdict `json:"verdicts"` // of the newer turn
-	Returned []string  `json:"returned"` // first memory, and those of the older turn
+	Returned []string  `json:"returned"` // the first memory, and the memories of the older turn
 	outcome
 }
 
-// Verdict is what became of a candidate.
+// Verdict is a candidate of a turn with its verdict.
 type Verdict struct {
 	Content string `json:"content"`
 	Verdict string `json:"verdict"`
@@ -235,5 +235,5 @@ func (u user) state(ctx context.Context, statement string, at time.Time) (id str
 	return turn.ID, turn.Candidates, err
 }
 
-// noted is what the assistant answers, by language. It states nothing, so that a memory of it is not counted.
+// noted is the assistant's answer, by language. It states nothing, so that a memory of it is not counted.
 var noted = map[string]string{"en": "Noted.", "zh": "好的，记下了。"}

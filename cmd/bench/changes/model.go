@@ -8,7 +8,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// importance that the scripted model gives each message of a user.
+// importance is that of each message of a user, set by the scripted model.
 const importance = 0.8
 
 // script lets a scripted chat model score, judge and route without a mistake: each message of a user is a fact, and a

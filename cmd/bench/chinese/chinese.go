@@ -3,8 +3,8 @@
 //	statements of a user's life among small talk -> a turn each -> questions a day later
 //	                                             -> rank of the statement's turn, confidence
 //
-// Half of the questions share no pair of characters with their statement, so that words alone do not find it. Each
-// user is also asked what is known about the other users, to which the answer should be that nothing fits.
+// Half of the questions share no pair of characters with their statement, so that words alone do not find it. Each user
+// is also asked questions about the other users, to which the answer should be that nothing fits.
 package chinese
 
 import (
@@ -74,7 +74,7 @@ const (
 	Foreign Kind = "foreign" // about the life of another user
 )
 
-// Answer is what the confidence of an answer was computed from.
+// Answer has the values from which the confidence of an answer was computed.
 type Answer struct {
 	User     string          `json:"user"`
 	Kind     Kind            `json:"kind"`
@@ -169,7 +169,7 @@ func (u *user) state(ctx context.Context, statement string) (id string, err erro
 	return turn.ID, err
 }
 
-// answer is what a recall returns.
+// answer is the answer of a recall.
 type answer struct {
 	Memories []remembered    `json:"memories"`
 	Fit      quality.Signals `json:"fit"`

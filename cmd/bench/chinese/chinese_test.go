@@ -9,7 +9,7 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// pairs returns the pairs of Chinese characters of a text that stand next to each other.
+// pairs returns the pairs of adjacent Chinese characters of a text.
 func pairs(text string) map[string]bool {
 	found := map[string]bool{}
 	var before rune

@@ -17,7 +17,7 @@ type Statement struct {
 //go:embed testdata/lives.tsv
 var lives string
 
-// Statements returns the 60 statements, those of one user in a row.
+// Statements returns the 60 statements, user by user.
 func Statements() (list []Statement) {
 	for line := range strings.Lines(lives) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")

@@ -36,7 +36,7 @@ type Pair struct {
 	Language     string // en or zh
 	Half         string // dev or test
 	Contradicts  bool   // the third field is "contradicts", else "related"
-	Attribute    string // what they are about, such as home
+	Attribute    string // that the statements are about, such as home
 	Older, Newer string
 }
 
@@ -77,7 +77,7 @@ func Everyday(path string) (statements map[string][]string, err error) {
 	return statements, nil
 }
 
-// Result is what became of pairs of one language.
+// Result counts the outcomes of the pairs of one language.
 type Result struct {
 	Language    string  `json:"language"`
 	Others      int     `json:"others"`      // statements of the user about other things, on average

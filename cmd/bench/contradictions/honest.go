@@ -7,7 +7,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// honest is a judge that knows a pair, and keeps all other memories. Calls come one at a time.
+// honest is a judge that knows a pair, and keeps all other memories. It is called by one goroutine at a time.
 type honest struct {
 	pair  Pair
 	asked bool // about the pair

@@ -18,7 +18,7 @@ type Report struct {
 	Rules    []Result `json:"rules"`
 }
 
-// Among is what else the users of the pairs have stated.
+// Among selects the other statements that the users of the pairs have made.
 type Among struct {
 	Everyday map[string][]string // statements by language; nil: the older statements of pairs about other attributes
 	Counts   []int               // of other statements; each count is measured alone

@@ -22,11 +22,11 @@ const visit = 10
 // may take to be processed.
 const tolerance = time.Second
 
-// traffic is what a chat backend sends. Its places are the users who are active at once.
+// traffic sends what a chat backend sends. Each of its places is taken by one of the users who are active at once.
 type traffic struct {
 	servers target.Servers
 	texts   content.Texts
-	users   []int // in the order in which they come
+	users   []int // in the order in which they take places
 	places  []int // how many turns each place has had
 }
 
@@ -36,7 +36,7 @@ func newTraffic(servers target.Servers, texts content.Texts, users, active int) 
 	return &traffic{servers: servers, texts: texts, users: order, places: make([]int, active)}
 }
 
-// sent is what became of the turns of one run.
+// sent counts the outcomes of the turns of one run.
 type sent struct {
 	mu             sync.Mutex
 	context, turn  measure.Times

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Memory is what a process has in memory, in bytes. A page counts once even if several of the process's mappings show
-// it; a SQLite file has a mapping for each connection. A page that several processes share counts in parts.
+// Memory is the memory of a process, in bytes. A page counts once even if several of the process's mappings show it; a
+// SQLite file has a mapping for each connection. A page that several processes share counts in parts.
 type Memory struct {
 	Proportional int64 `json:"proportional_bytes"` // all of it (PSS)
-	Anonymous    int64 `json:"anonymous_bytes"`    // of that, what is in no file: heap, stacks and caches
+	Anonymous    int64 `json:"anonymous_bytes"`    // of that, pages of no file: heap, stacks and caches
 	Mapped       int64 `json:"mapped_bytes"`       // of that, files other than the program, which the kernel may drop
 }
 
-// Own is the memory without mapped files: anonymous pages and those of the program.
+// Own is the memory without mapped files: anonymous pages and the pages of the program.
 func (m Memory) Own() int64 { return m.Proportional - m.Mapped }
 
 // Memory reads the mappings of the process.

@@ -90,13 +90,13 @@ func (p Process) Tree() ([]Process, error) {
 	return tree, nil
 }
 
-// Usage is what a process and its descendants use.
+// Usage is the CPU time and memory of a process and its descendants.
 type Usage struct {
 	CPU    time.Duration // so far
 	Memory int64         // resident bytes; a page that several processes share counts once
 }
 
-// OwnUsage is what the process uses without its living descendants.
+// OwnUsage returns the usage of the process without its living descendants.
 func (p Process) OwnUsage() (u Usage, err error) {
 	if u.CPU, err = p.CPU(); err != nil {
 		return u, err

@@ -71,7 +71,7 @@ func (t *Times) Run(
 	return failed
 }
 
-// Call adds what f takes, unless it fails.
+// Call adds the duration of f, unless f fails.
 func (t *Times) Call(f func() error) error {
 	at := time.Now()
 	err := f()

@@ -30,7 +30,7 @@ type answer struct {
 	injected bool          // the request was given memory
 }
 
-// ask sends the words of a user and returns when the first byte of the answer has come.
+// ask sends the words of a user and returns when the first byte of the answer has arrived.
 func (c *caller) ask(ctx context.Context, user, words, model string) (*answer, error) {
 	body := target.Body(map[string]any{
 		"model": model, "stream": true, "messages": []any{map[string]string{"role": "user", "content": words}},

@@ -53,7 +53,7 @@ type Held struct {
 	During   int64  `json:"during"`   // resident bytes while all are open
 }
 
-// Overhead is what the proxy adds at the median to a plain reverse proxy and the context of the memory, in ms.
+// Overhead is the median time of the proxy, less those of a plain reverse proxy and of a context, in ms.
 func (r Report) Overhead() float64 { return r.Proxy.P50 - r.Reverse.P50 - r.Context.P50 }
 
 // The targets of the proxy.

@@ -14,8 +14,8 @@ const openers = 8
 // settled is how long the streams stay open before the memory is read.
 const settled = 5 * time.Second
 
-// openStreams opens streams through the server, and as many through the reverse proxy, and reads what each process
-// holds. Then every answer is read to its end.
+// openStreams opens streams through the server, and as many through the reverse proxy, and reads how much memory each
+// process uses. Then every answer is read to its end.
 func (m *measurement) openStreams(ctx context.Context) error {
 	if m.Open == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (m *measurement) openStreams(ctx context.Context) error {
 	return reading.Wait()
 }
 
-// open opens streams that stay open, and returns those that it has opened.
+// open opens streams that stay open, and returns the opened ones.
 func (m *measurement) open(ctx context.Context, of *caller) (opened []*answer, err error) {
 	var opening errgroup.Group
 	opening.SetLimit(openers)

@@ -44,7 +44,7 @@ const (
 // Forms of every measurement.
 var Forms = []Form{AsAsked, FirstPerson, Renamed}
 
-// Doubt is a question with the confidence of what it recalled.
+// Doubt is a question with the confidences of the recalled memories.
 type Doubt struct {
 	Conversation string    `json:"conversation"` // whose user was asked about
 	Language     string    `json:"lang"`
@@ -56,7 +56,7 @@ type Doubt struct {
 	Fit          Signals   `json:"fit"`
 }
 
-// Signals are what the confidences of an answer are computed from; see recall.Fit.
+// Signals are the values from which the confidences of an answer are computed; see recall.Fit.
 type Signals struct {
 	Closeness    float64 `json:"closeness"`
 	Coverage     float64 `json:"coverage"`

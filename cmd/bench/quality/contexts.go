@@ -18,7 +18,7 @@ var Budgets = []int{500, 1000, 2000, 4000}
 // contextLag is the time from the last turn to the requests of contexts.
 var contextLag = Lags[1]
 
-// Held is what the contexts of one budget hold of the evidence, a mean over the
+// Held is how much of the evidence the contexts of one budget hold, a mean over the
 // questions.
 type Held struct {
 	Written   string  `json:"written"`   // name of a way

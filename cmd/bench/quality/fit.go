@@ -17,7 +17,7 @@ type Coefficients [5]float64
 
 var coefficientNames = [5]string{"bias", "closeness", "coverage", "unknown names", "ln(memories / 100)"}
 
-// values returns what the coefficients weigh; see recall.Fit.
+// values returns the values that the coefficients weigh; see recall.Fit.
 func (s Signals) values() [5]float64 {
 	n := float64(min(max(s.Memories, 10), 1000))
 	return [5]float64{1, s.Closeness, s.Coverage, s.UnknownNames, math.Log(n / 100)}

@@ -22,14 +22,14 @@ const longRunes = 3000
 //	among      each turn is a message of the user, and has an answer made of turns of the next conversation
 var LongKinds = []string{"pasted", "answers", "among"}
 
-// Long reports what contexts hold of conversations with long messages.
+// Long reports how much of conversations with long messages contexts hold.
 type Long struct {
 	Conversations []string `json:"conversations"`
 	Rows          []Held   `json:"rows"` // Written is the kind
 }
 
 // MeasureLong reports conversations as long messages to a new server for each kind, and requests contexts for their
-// questions by defaults. A context holds a turn if it has the beginning of the turn's text.
+// questions with default settings. A context holds a turn if it has the beginning of the turn's text.
 func MeasureLong(ctx context.Context, o Options) (report Long, err error) {
 	conversations, err := load(o.Paths)
 	if err != nil {

@@ -24,8 +24,8 @@ var modelSettings = []string{
 }
 
 // RunWithModel reports the conversations as turns to a server with a chat model, and asks
-// their questions by defaults. A prompt that a replayed recording lacks is an error that
-// names the prompt.
+// their questions with default settings. A prompt that a replayed recording lacks is an
+// error that names the prompt.
 func RunWithModel(ctx context.Context, o Options, m ChatModel) (report Report, err error) {
 	report = Report{Size: string(o.Size), Chat: m.Name}
 	conversations, err := load(o.Paths)

@@ -12,7 +12,7 @@ import (
 //
 //	query, documents -> 1 for a document that is evidence of the query, else 0
 //
-// It shows how far the best of rerankers can lift what recall has found.
+// It shows how much a perfect reranker could improve the order of the found memories.
 type oracle struct {
 	*httptest.Server
 	evidence map[string][]string // the texts of the turns that answer a question
@@ -36,7 +36,7 @@ func newOracle(conversations []conversation) *oracle {
 	return o
 }
 
-// header is what an embedded text has before the words of its turn: "[2026-01-31] Ana: ".
+// header matches the part of an embedded text before the words of its turn: "[2026-01-31] Ana: ".
 var header = regexp.MustCompile(`^(\[[-0-9]+\] )?([^:]{1,40}: )?`)
 
 func (o *oracle) rerank(w http.ResponseWriter, r *http.Request) {

@@ -58,7 +58,7 @@ var mailLines = []string{
 	"Attached are the minutes. What did I forget?\n\n",
 }
 
-// ownLines are what users also say.
+// ownLines are other things that users say.
 var ownLines = []string{
 	"Thanks for the help earlier with the ingress of Contoso and the Grafana board of Fabrikam. ",
 	"It has been a long day, the train to Malmö was late again, and I only had a sandwich. ",

@@ -72,7 +72,7 @@ func printAblations(w io.Writer, results []Result) {
 	}
 }
 
-// printContexts writes what contexts hold, by budget.
+// printContexts writes how much evidence contexts hold, by budget.
 func printContexts(w io.Writer, list []Held) {
 	fmt.Fprintf(w, "context, %s after the last turn\ttokens\tquestions\tevidence\tall of it\tused\tmemories\t"+
 		"p50 ms\tp95 ms\n", contextLag.Name)

@@ -35,8 +35,8 @@ type PromptRow struct {
 	Alone     float64 `json:"alone"`  // P50 as a multiple of the p50 of the questions alone, asked at the same time
 }
 
-// MeasurePrompts reports conversations turn by turn to a new server, and asks their questions by defaults 7 d after the
-// last turn: alone, and inside of pasted code, logs and mail.
+// MeasurePrompts reports conversations turn by turn to a new server, and asks their questions with default settings 7 d
+// after the last turn: alone, and inside of pasted code, logs and mail.
 func MeasurePrompts(ctx context.Context, o Options) (report Prompts, err error) {
 	conversations, err := load(o.Paths)
 	if err != nil {

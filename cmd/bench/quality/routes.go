@@ -14,8 +14,8 @@ import (
 // routeLag is the time from the last turn to the questions about routes.
 var routeLag = Lags[1]
 
-// Missed compares the candidates of a search of all memories to those of a search of the route's
-// domains alone: the 50 most similar memories and the 50 best by words of each.
+// Missed compares the candidates of a search of all memories with the candidates of a search of the route's domains
+// alone: the 50 most similar memories and the 50 best by words of each.
 type Missed struct {
 	Written   string `json:"written"`
 	Questions int    `json:"questions"`
@@ -27,8 +27,8 @@ type Missed struct {
 	Hidden    int    `json:"hidden"`   // found for routed questions, but not among the candidates of the routed domains
 }
 
-// missed reports the conversations in both ways, and asks each question twice: by defaults, and in
-// the domains of its route.
+// missed reports the conversations in both ways, and asks each question twice: with default settings, and in the
+// domains of its route.
 func missed(ctx context.Context, o Options, conversations []conversation) (list []Missed, err error) {
 	for _, written := range []string{directByDefaults, turnsByDefaults} {
 		m, err := missedBy(ctx, o, conversations, written)
@@ -124,7 +124,7 @@ func (m *Missed) add(evidence, all, routed []string, hasRoute bool) {
 	}
 }
 
-// printMissed writes what searches of the routed domains would add.
+// printMissed writes how much evidence searches of the routed domains would add.
 func printMissed(w io.Writer, list []Missed) {
 	fmt.Fprintf(w, "candidates, %s after the last turn\tquestions\trouted\tevidence\tfound among all\t"+
 		"added by the routed domains\tof questions\thidden by them\n", routeLag.Name)

@@ -21,9 +21,9 @@ const (
 // Through reports which evidence is recallable after conversations were reported as turns.
 type Through struct {
 	Evidence   int     `json:"evidence"`   // turns that some question needs
-	Recallable int     `json:"recallable"` // those with an active memory
+	Recallable int     `json:"recallable"` // evidence turns with an active memory
 	Share      float64 `json:"share"`      // Recallable / Evidence
-	Failed     int     `json:"failed"`     // turns that the server gave up
+	Failed     int     `json:"failed"`     // turns that the server failed to process
 }
 
 // throughTurns reports every conversation turn by turn to a new server, and queries
@@ -114,7 +114,7 @@ func report(ctx context.Context, client target.Client, c conversation, t turn, r
 	return answer.ID, answer.Status, err
 }
 
-// recallable counts the turns that are evidence, and those with an active memory.
+// recallable counts the turns that are evidence, and those of them that have an active memory.
 func recallable(
 	ctx context.Context, client target.Client, conversations []conversation, reported map[string]string,
 ) (Through, error) {

@@ -47,7 +47,7 @@ func (r *Recorder) Close() { r.server.Close() }
 // URL is the base URL for the server.
 func (r *Recorder) URL() string { return r.server.URL }
 
-// Recording is what was recorded so far.
+// Recording returns the calls that were recorded so far.
 func (r *Recorder) Recording() Recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()

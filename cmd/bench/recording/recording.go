@@ -109,7 +109,7 @@ func hashOf(messages []Message) string {
 
 var mark = regexp.MustCompile(`\[hippocampus/(\w+)\]`)
 
-// nameOf is the name that the server gives its prompts in their first line.
+// nameOf returns the name of a prompt, which the server writes in its first line.
 func nameOf(messages []Message) string {
 	for _, m := range messages {
 		if match := mark.FindStringSubmatch(m.Content); m.Role == system && match != nil {

@@ -89,8 +89,8 @@ func isRecall(p Pair) bool { return p.Name == "recall" && p.Clients == 1 }
 
 type misses []error
 
-// memory checks what the server holds. Pages of mapped files count apart: they are the kernel's copies of a SQLite
-// file, which it drops when memory is short.
+// memory checks how much memory the server uses. Pages of mapped files count separately: they are the kernel's copies
+// of a SQLite file, which it drops when memory is short.
 func (m *misses) memory(data string, held measure.Memory) {
 	if own := held.Own(); own > maxMemory {
 		m.miss("%s: the server holds %d MiB besides mapped files, above %d", data, own>>20, maxMemory>>20)

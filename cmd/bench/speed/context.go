@@ -22,7 +22,7 @@ type ContextOptions struct {
 	Progress io.Writer
 }
 
-// What a talker has in addition to memories.
+// The numbers of items that a talker has in addition to memories.
 const (
 	talkers = 16
 	stated  = 50  // facts

@@ -17,7 +17,7 @@ import (
 )
 
 // prepareWrites creates empty tables and an empty collection with the layout of the
-// server's, so that the floor does not write to those.
+// server's, so that the floor does not write to the server's tables and collection.
 func (f *floor) prepareWrites(ctx context.Context) error {
 	for _, statement := range []string{
 		`CREATE TABLE IF NOT EXISTS floor_turns (LIKE turns INCLUDING ALL)`,

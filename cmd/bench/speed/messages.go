@@ -14,7 +14,7 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// MessagesOptions of a measurement of what the messages of turns cost.
+// MessagesOptions of a measurement of the cost of the messages of turns.
 type MessagesOptions struct {
 	Turns    int           // that each server processes, one after the other
 	Users    int           // whose turns these are
@@ -95,7 +95,7 @@ func RunMessages(ctx context.Context, o MessagesOptions) (report MessagesReport,
 	return report, nil
 }
 
-// accept measures what it takes until a turn is durable, of both servers and of the floor.
+// accept measures the time until a turn is durable, of both servers and of the floor.
 func (r *MessagesReport) accept(ctx context.Context, o MessagesOptions, sides []*messagesBench) error {
 	stores := sides[0].stores
 	if _, err := stores.database.Exec(ctx, `CREATE TABLE floor_turns (LIKE turns INCLUDING ALL)`); err != nil {

@@ -75,7 +75,7 @@ func (m *messagesBench) drain(ctx context.Context) error {
 	}
 }
 
-// count counts what turns have left in both stores. before are the sizes of the empty tables.
+// count counts the rows and bytes that turns have left in both stores. before has the sizes of the empty tables.
 func (m *messagesBench) count(ctx context.Context, turns int, before map[string]int64) (side MessagesSide, err error) {
 	if err := m.drain(ctx); err != nil {
 		return side, err

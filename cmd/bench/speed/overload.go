@@ -86,8 +86,8 @@ func RunOverload(ctx context.Context, o OverloadOptions) (report Overload, err e
 	return report, nil
 }
 
-// crowd calls f for a duration with clients that may be refused: it keeps the times of what was
-// served, and counts what was shed.
+// crowd calls f for a duration with clients that may be refused: it keeps the times of
+// served requests, and counts shed ones.
 func crowd(
 	ctx context.Context, t *measure.Times, clients int, while time.Duration, next, shed *atomic.Int64,
 	f func(ctx context.Context, n int) error,

@@ -117,7 +117,7 @@ func (b *bench) byNumber(ctx context.Context, o ServersOptions) ([]ServersRow, e
 	return rows, nil
 }
 
-// add adds what processes used in one round, in milliseconds.
+// add adds the CPU times of processes in one round, in milliseconds.
 func (r *ServersRow) add(used []target.Process) {
 	if r.CPU == nil {
 		r.CPU = map[string]float64{}

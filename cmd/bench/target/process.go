@@ -12,5 +12,5 @@ func (s *Server) Process() measure.Process { return measure.Process(s.cmd.Proces
 // CPU is the processor time that the server has used so far.
 func (s *Server) CPU() (time.Duration, error) { return s.Process().CPU() }
 
-// Memory is what the server has in memory.
+// Memory returns the memory of the server.
 func (s *Server) Memory() (measure.Memory, error) { return s.Process().Memory() }

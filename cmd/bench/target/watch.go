@@ -10,7 +10,7 @@ import (
 	"hippocampus/cmd/bench/measure"
 )
 
-// Watch reads what the processes of a measurement use.
+// Watch reads the usage of the processes of a measurement.
 type Watch struct {
 	watched []*watched
 	begin   time.Time
@@ -26,7 +26,7 @@ type watched struct {
 	memory      int64 // the most
 }
 
-// Process is what one process used.
+// Process is the usage of one process.
 type Process struct {
 	Name   string  `json:"name"`
 	Cores  float64 `json:"cores"`              // CPU seconds a second
@@ -88,7 +88,7 @@ func (w *Watch) read() (err error) {
 	return nil
 }
 
-// Stop ends the watch, and returns what each process used for a number of requests.
+// Stop ends the watch, and returns the usage of each process for a number of requests.
 func (w *Watch) Stop(requests int) ([]Process, error) {
 	close(w.end)
 	w.wait.Wait()

@@ -112,13 +112,13 @@ func (r *Report) add(u *user) {
 	}
 }
 
-// user states what happened in a year, and asks.
+// user makes the statements of a year, and asks the questions.
 type user struct {
 	target.Client
 	language string
 	zone     *time.Location
 	answers  []Failure         // of each question, also those without a failure
-	turns    map[string]string // ids by those of the statements
+	turns    map[string]string // ids of turns by the ids of their statements
 }
 
 func (u *user) id() string { return u.language + "-" + u.zone.String() }
@@ -169,7 +169,7 @@ func (u *user) state(ctx context.Context, s statement) error {
 	return err
 }
 
-// noted is what the assistant answers, by language.
+// noted is the assistant's answer, by language.
 var noted = map[string]string{"en": "Noted.", "zh": "好的，记下了。"}
 
 // ask asks a question, and notes the place of its answer.

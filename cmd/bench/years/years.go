@@ -1,5 +1,5 @@
 // Package years computes how many memories a user has after years, by the rules of
-// forgetting that a server applies and an assumption of what is recalled:
+// forgetting that a server applies and an assumption about which memories are recalled:
 //
 //	turns a day -> messages and facts -> each turn recalls some of its topic -> faded ones are forgotten daily
 package years
@@ -109,7 +109,7 @@ func Run(o Options) (report Report, err error) {
 	return report, nil
 }
 
-// turn recalls memories of a topic, and adds those of the turn.
+// turn recalls memories of a topic, and adds the memories of the turn.
 func (l *life) turn(now time.Time, n int) (written int) {
 	topic := &l.topics[int(math.Exp(l.random.Float64()*math.Log(float64(l.Topics+1))))-1]
 	for i := range min(l.Recalled, len(*topic)) {

@@ -31,7 +31,7 @@ type Sources struct {
 	Env  []string // NAME=VALUE lines
 	Host app.Host
 
-	// Load reads the settings. changes override what their sources say.
+	// Load reads the settings. changes override the settings of all other sources.
 	Load func(changes map[string]string) (config.Config, error)
 	// Given reports whether the command line has a setting, such as data.
 	Given func(setting string) bool

@@ -44,13 +44,13 @@ type script struct {
 type step struct {
 	Title    string
 	Explain  string
-	Say      string // as a turn of the user
-	Ask      string // as a recall
-	Context  string // as a context
-	Remember string // as a memory that is dated DaysAgo, with a preview of forgetting
+	Say      string // report it as a turn of the user
+	Ask      string // ask it as a recall
+	Context  string // ask for a context with it
+	Remember string // write it as a memory that is dated DaysAgo, with a preview of forgetting
 	DaysAgo  int    `yaml:"days_ago"`
-	List     bool   // the memories with their statuses
-	Forget   bool   // what has faded, and restore it
+	List     bool   // list the memories with their statuses
+	Forget   bool   // forget the faded memories, and restore them
 }
 
 func readScript(language string) (script, error) {

@@ -85,7 +85,7 @@ func (p *player) pause() error {
 	}
 }
 
-// do does what a step says.
+// do does one step.
 func (p *player) do(s step) error {
 	switch {
 	case s.Say != "":

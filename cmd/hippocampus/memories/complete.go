@@ -14,7 +14,7 @@ import (
 	"hippocampus/internal/wire"
 )
 
-// completionTime is how long a completion asks a server before it gives up.
+// completionTime bounds how long a completion waits for a server.
 const completionTime = 2 * time.Second
 
 // completer returns the completions of a word.

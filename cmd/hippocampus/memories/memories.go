@@ -38,16 +38,16 @@ type action struct {
 	*connection.Session
 	terminal.Screen
 	cmd  *cobra.Command
-	json bool // print what the server answers
+	json bool // print the server's answer
 }
 
-// options are what a command needs of the common flags.
+// options select the common flags that a command needs.
 type options struct {
 	user  bool // --user
 	makes bool // the folder of --data is made if it is missing
 }
 
-// command adds the common flags to a command, its routes to its help, and what it runs.
+// command adds the common flags to a command and its routes to the help. run is called when the command runs.
 func (p program) command(cmd *cobra.Command, with options, run func(*action, []string) error) *cobra.Command {
 	server := p.Add(cmd)
 	server.Make = with.makes

@@ -104,7 +104,7 @@ func (a *action) get(ids []string) ([]wire.Memory, error) {
 	return found, nil
 }
 
-// done prints what became of a memory, on one line.
+// done prints one line about a change of a memory, such as "forgotten".
 func (a *action) done(verb, id, content string) {
 	line := fmt.Sprintf("%s %s  ", verb, a.id(id))
 	content = terminal.Line(content)

@@ -162,7 +162,7 @@ func (p *problem) String() string {
 	return text
 }
 
-// report reports a turn of one message of the user, and prints what the gate made of it.
+// report reports a turn of one message of the user, and prints the verdicts of the gate.
 func (a *action) report(user, text string) error {
 	if text == "-" {
 		raw, err := io.ReadAll(a.cmd.InOrStdin())
@@ -191,7 +191,7 @@ func (a *action) report(user, text string) error {
 	return nil
 }
 
-// Candidate is what became of a fact that the scorer proposed.
+// Candidate is a fact that the scorer proposed, with its verdict.
 type Candidate struct {
 	Content    string         `json:"content"`
 	Importance float64        `json:"importance"`

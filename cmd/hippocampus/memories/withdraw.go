@@ -16,7 +16,7 @@ import (
 // done is an effect on something else, such as another memory.
 type done struct{ Done string }
 
-// withdrawnTurn is a turn, and what withdrawing it did.
+// withdrawnTurn is a turn with the effects of its withdrawal.
 type withdrawnTurn struct {
 	Status   memory.TurnStatus
 	At       time.Time
@@ -68,7 +68,8 @@ undoes that. TURN is the id of the server, which "hippocampus show" prints of ea
 	return cmd
 }
 
-// consequences states what withdrawing a turn did, such as ": memories 2 forgotten, 1 restored; facts 1 restored".
+// consequences states the effects of withdrawing a turn, such as ": memories 2 forgotten, 1 restored; facts 1
+// restored".
 func consequences(turn withdrawnTurn) string {
 	var parts []string
 	for _, of := range []struct {

@@ -83,7 +83,7 @@ func cause(err error) error {
 	return err
 }
 
-// NotFound is the error of what a successful response lacks.
+// NotFound is the error if a successful response lacks the requested item.
 type NotFound struct{ Text string }
 
 func (n *NotFound) Error() string { return n.Text }

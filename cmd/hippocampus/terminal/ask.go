@@ -30,7 +30,7 @@ func Ask(in io.Reader, out io.Writer, question string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// AskSecret is Ask, and does not show what is typed on a terminal.
+// AskSecret does what Ask does, but does not show the typed text on a terminal.
 func AskSecret(in io.Reader, out io.Writer, question string) (string, error) {
 	if !IsTerminal(in) {
 		return Ask(in, out, "")

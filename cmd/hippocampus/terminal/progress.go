@@ -44,7 +44,7 @@ func (p Progress) Add(items int) {
 	}
 }
 
-// Show sets what is being done, and with how many items so far.
+// Show sets the description of the work, and the number of items so far.
 func (p Progress) Show(what string, items int) {
 	if p.bar != nil {
 		p.bar.Describe(what)

@@ -61,7 +61,7 @@ const (
 	Cyan   Style = "36"
 )
 
-// Paint returns text in a style, or as it is if there are no colours.
+// Paint returns text in a style, or unchanged if there are no colours.
 func (s Screen) Paint(style Style, text string) string {
 	if !s.Colours || style == Plain || text == "" {
 		return text

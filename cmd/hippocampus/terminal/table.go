@@ -106,7 +106,7 @@ func (s Screen) Indented(indent string, style Style, text string) {
 	}
 }
 
-// wrapped wraps text to what an indentation leaves of the screen.
+// wrapped wraps text to the width that an indentation leaves.
 func (s Screen) wrapped(text string, indent int) []string {
 	if s.Width == 0 {
 		return Wrap(text, 0)

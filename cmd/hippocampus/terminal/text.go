@@ -19,7 +19,7 @@ func Text(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// clean replaces control characters by spaces, and drops those that change the direction of text.
+// clean replaces control characters by spaces, and drops characters that change the direction of text.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

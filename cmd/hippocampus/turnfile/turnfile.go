@@ -26,7 +26,7 @@ const (
 	shortestPause = time.Second / 10
 )
 
-// counts are the lines of a file by what became of them.
+// counts are the numbers of lines of a file by outcome.
 type counts struct{ imported, known, failed int }
 
 // Target is where turns are reported to.

@@ -13,7 +13,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// objects are the kinds that each values file gives.
+// objects are the kinds of objects that each values file leads to.
 var objects = map[string][]string{
 	"default": {"1 ConfigMap", "1 Pod", "1 Service", "1 ServiceAccount", "1 StatefulSet"},
 	"sqlite":  {"1 ConfigMap", "1 Pod", "1 Secret", "1 Service", "1 ServiceAccount", "1 StatefulSet"},

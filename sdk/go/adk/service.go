@@ -22,8 +22,8 @@ import (
 // no agent. The adapter of sdk/python keeps sessions in the same way.
 type Service struct {
 	Client *hippocampus.Client
-	// Recall is what a search asks for besides its user, agent and query, such as
-	// Limit or MinConfidence.
+	// Recall has the options of a search other than its user, agent and query, such as Limit
+	// or MinConfidence.
 	Recall hippocampus.RecallRequest
 }
 
@@ -84,7 +84,7 @@ func message(author, text string) hippocampus.Message {
 	return said
 }
 
-// SearchMemory recalls what fits the query, the best first. The author of a
+// SearchMemory recalls the memories that fit the query, the best first. The author of a
 // message is who said it; a fact has no author.
 func (s *Service) SearchMemory(ctx context.Context, req *memory.SearchRequest) (*memory.SearchResponse, error) {
 	found := &memory.SearchResponse{Memories: []memory.Entry{}}

@@ -115,7 +115,7 @@ func (a *travel) remember(t *testing.T, sessionID string) {
 	}
 }
 
-// turns returns the ids that the service gave the user's turns, the latest first.
+// turns returns the ids that the service set for the user's turns, the latest first.
 func (a *travel) turns(t *testing.T) (ids []string) {
 	t.Helper()
 	page, err := hippocampus.Decode[api.TurnPage](

@@ -62,7 +62,7 @@ func newModel() *model {
 
 type object map[string]any
 
-// request is what the script depends on.
+// request has the fields that the script depends on.
 type request struct {
 	Stream bool `json:"stream"`
 	Tools  []struct {
@@ -81,10 +81,10 @@ type said struct {
 	Output  string          `json:"output"`
 }
 
-// reply is what the script answers: a text, or a call of a tool.
+// reply is an answer of the script: a text, or a call of a tool.
 type reply struct{ text, tool string }
 
-// arguments are those of every call of a tool.
+// arguments are the arguments of every call of a tool.
 const arguments = `{"city":"Lisbon"}`
 
 // api is the form of requests and answers.
@@ -150,7 +150,7 @@ func script(r request, messages []said) (answer reply, status int) {
 // words divides a text so that the parts joined are the text.
 func words(text string) []string { return strings.SplitAfter(text, " ") }
 
-// stream writes events as they would come from a model.
+// stream writes events as a model would send them.
 func stream(w http.ResponseWriter, events []object, named bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, event := range events {
