@@ -32,7 +32,7 @@ type faultTable struct {
 	}
 }
 
-// markdown returns the table as docs/connect/clients.md has it.
+// markdown returns the table in the form of docs/connect/clients.md.
 func (f faultTable) markdown() string {
 	var out strings.Builder
 	out.WriteString("| case | request | answers | attempts | waits (s) | result |\n|---|---|---|---|---|---|\n")

@@ -43,7 +43,7 @@ func (o operationTable) names() []string {
 	return names
 }
 
-// An operation of openapi.yaml is a method of every client, or stated to be left to the generated ones.
+// Each operation of openapi.yaml is a method of every client, or the table leaves it to the generated clients.
 func TestClients_HaveAPlaceForEachOperation(t *testing.T) {
 	t.Parallel()
 	document, err := openapi3.NewLoader().LoadFromFile("server/api/openapi.yaml")

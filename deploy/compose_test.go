@@ -47,7 +47,8 @@ func text(t *testing.T, path string) string {
 	return string(data)
 }
 
-// compositions are the compose files with the services that each has, by profile. Those of "" run with every profile.
+// compositions are the compose files with the services that each has, by profile. The services of "" run with every
+// profile.
 var compositions = map[string]map[string][]string{
 	"compose.yaml": {
 		"": {"postgres"}, "pgvector": {"hippocampus"}, "milvus": {"etcd", "hippocampus-milvus", "milvus", "minio"},

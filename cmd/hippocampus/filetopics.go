@@ -19,8 +19,8 @@ import (
 	"hippocampus/internal/wire"
 )
 
-// hasTopics reports whether the file is an index of topic files. The case of the name decides, also on a file system
-// that ignores case.
+// hasTopics reports whether the file is an index of topic files. The comparison minds the case of the name, even on a
+// file system that ignores it.
 func (f memoryFile) hasTopics() bool { return filepath.Base(f.name) == memoryfile.Index.Name }
 
 // topic is the path of a topic file.
@@ -28,7 +28,7 @@ func (f memoryFile) topic(name string) string {
 	return filepath.Join(filepath.Dir(f.path), filepath.FromSlash(name))
 }
 
-// readTopics reads the index and the topic files as one file; exists says whether there is any.
+// readTopics reads the index and the topic files as one file; exists reports whether there is any of them.
 func (f memoryFile) readTopics() (file string, exists bool, err error) {
 	index, exists, err := readFile(f.path)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"hippocampus/server/config"
 )
 
-// defaultLogin is the name of a login that is not given one.
+// defaultLogin is the name of a login for which no name is stated.
 const defaultLogin = "default"
 
 func loginCommand(o *overrides) *cobra.Command {

@@ -44,7 +44,7 @@ type options struct {
 // Option changes a default of [New].
 type Option func(*options)
 
-// WithURL sets the server's address, such as https://memory.example.com. A path
+// WithURL sets the server's address, such as https://memory.example.com. A path in the URL
 // is kept. The default is $HIPPOCAMPUS_URL, else [DefaultURL].
 func WithURL(url string) Option { return func(o *options) { o.url = url } }
 

@@ -17,8 +17,8 @@ func (c *Client) Facts(ctx context.Context, p ListFactsParams) iter.Seq2[Fact, e
 	}, func(page *api.FactPage) ([]Fact, *string) { return page.Facts, page.NextCursor })
 }
 
-// StateFact states which value of a type and key is valid from when on. r.Value
-// is what json.Marshal encodes.
+// StateFact states that a value of a type and key is valid from an instant on. json.Marshal
+// encodes r.Value.
 func (c *Client) StateFact(ctx context.Context, r FactRequest) (*FactOutcome, error) {
 	return Decode[FactOutcome](c.api.StateFact(ctx, r))
 }
@@ -28,8 +28,8 @@ func (c *Client) EndFact(ctx context.Context, p EndFactParams) (*Fact, error) {
 	return Decode[Fact](c.api.EndFact(ctx, &p))
 }
 
-// FactHistory lists all that was stated of a type and key, whether it was accepted or not, the oldest first. Use it to
-// show why a fact holds.
+// FactHistory lists all evidence about a type and key, whether it was accepted or not, the oldest first. Use it to show
+// why a fact holds.
 func (c *Client) FactHistory(ctx context.Context, p ListFactHistoryParams) iter.Seq2[Fact, error] {
 	return Pages(p.Cursor, func(cursor *string) (*http.Response, error) {
 		p := p

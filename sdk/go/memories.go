@@ -14,8 +14,8 @@ func (c *Client) Remember(ctx context.Context, r MemoryRequest) (*WrittenMemory,
 	return Decode[WrittenMemory](c.api.CreateMemory(ctx, r))
 }
 
-// RememberMany stores up to 1,000 memories, for an import. Each has a result of its own, in the order of the request:
-// look at its Error. The request is not repeated.
+// RememberMany stores up to 1,000 memories, for an import. Each has a result of its own, in the order of the request;
+// check the Error of each. The request is not repeated.
 func (c *Client) RememberMany(ctx context.Context, memories []MemoryRequest) ([]MemoryBatchResult, error) {
 	answer, err := Decode[api.MemoryBatchAnswer](c.api.CreateMemories(ctx, api.MemoryBatchRequest{Memories: memories}))
 	if err != nil {
@@ -24,7 +24,7 @@ func (c *Client) RememberMany(ctx context.Context, memories []MemoryRequest) ([]
 	return answer.Results, nil
 }
 
-// Memories lists a user's memories, the newest first; the active ones without p.Status.
+// Memories lists a user's memories, the newest first; without p.Status only active ones.
 func (c *Client) Memories(ctx context.Context, p ListMemoriesParams) iter.Seq2[Memory, error] {
 	return Pages(p.Cursor, func(cursor *string) (*http.Response, error) {
 		p := p
@@ -60,9 +60,9 @@ func (c *Client) Undo(ctx context.Context, id string) (*UndoReport, error) {
 	return Decode[UndoReport](c.api.UndoMemory(ctx, id))
 }
 
-// ForgetMany forgets memories by their ids, or what a user's turn, conversation or filter selects, up to 500; repeat
-// the request while the answer has More. With r.DryRun it changes nothing. [Client.RestoreMany] brings them back. The
-// request is not repeated by itself.
+// ForgetMany forgets memories by their ids, or up to 500 memories that a user's turn, conversation or filter selects;
+// repeat the request while the answer has More. With r.DryRun it changes nothing. [Client.RestoreMany] brings them
+// back. The request is not repeated by itself.
 func (c *Client) ForgetMany(ctx context.Context, r ForgetMemoriesRequest) (*ForgetMemoriesAnswer, error) {
 	return Decode[ForgetMemoriesAnswer](c.api.ForgetMemories(ctx, r))
 }

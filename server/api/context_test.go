@@ -123,7 +123,7 @@ func TestContext_ReturnsMessages(t *testing.T) {
 		s.Encoding != "o200k_base" || s.Estimated {
 		t.Errorf("%+v", s)
 	}
-	// Budgets too small for one message, which needs at least 8 tokens: 4, 3 and one of text.
+	// Budgets too small for one message, which needs at least 8 tokens: 4 and 3 of framing, and 1 of text.
 	for tokens, want := range map[int]int{7: 0, 30: 2} {
 		got := f.contextOf(fmt.Sprintf(`"user_id":"u","conversation_id":"c","max_tokens":%d,"format":"messages",`+
 			`"budget":{"conversation":1}`, tokens))

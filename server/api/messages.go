@@ -67,8 +67,8 @@ func (m messageRequest) text(path string, c *frame.Checks) string {
 	return e.Refusal
 }
 
-// partNames are the names of parts that are not text, by their type; another
-// type is its own name.
+// partNames are the names of parts that are not text, by their type; a part of another type
+// is named by its type.
 var partNames = map[string]string{
 	"image_url": "image", "input_image": "image", "input_audio": "audio", "input_file": "file", "video_url": "video",
 }

@@ -23,7 +23,7 @@ type Options struct {
 	Origins []string
 	// MaxInflight is how many recalls and contexts run at a time; 0: 64.
 	MaxInflight int
-	// KeepSecrets says that secrets are not cut out of what requests say.
+	// KeepSecrets leaves secrets in the texts of requests.
 	KeepSecrets bool
 	Quotas      Quotas
 	Metrics     frame.Metrics

@@ -148,7 +148,7 @@ func mustJSON(t testing.TB, v any) string {
 // filled returns a path of openapi.yaml with an id in it.
 func filled(path, id string) string { return strings.ReplaceAll(path, "{id}", id) }
 
-// A client that sends all of a body that is too large before it reads gets the answer, not a broken connection.
+// A client that sends a too large body to its end before it reads gets the answer, not a broken connection.
 func TestRequest_TooLargeBodyIsAnswered(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(newFixture(t, nil))

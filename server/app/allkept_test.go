@@ -152,7 +152,7 @@ func keepAll(t *testing.T, f fault, seed int) {
 	}
 }
 
-// until calls f until it waits for nothing.
+// until calls f until it returns "".
 func until(t *testing.T, f func() (waiting string)) {
 	t.Helper()
 	waiting := ""

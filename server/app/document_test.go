@@ -95,7 +95,7 @@ func checkSchemas(t *testing.T, doc *openapi3.T) {
 
 func isScalar(ref *openapi3.SchemaRef) bool { return !ref.Value.Type.Is(openapi3.TypeObject) }
 
-// A generator makes a type of each component, so that each has a name of its own.
+// A generator makes a type of each component, so each needs a name of its own.
 func checkComponents(t *testing.T, c *openapi3.Components, text string) {
 	t.Helper()
 	seen := map[string]bool{}

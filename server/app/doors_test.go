@@ -37,7 +37,7 @@ var saying = rapid.Custom(func(t *rapid.T) said {
 	}
 })
 
-// visible is the number of characters of texts, without white space.
+// visible returns the number of characters of texts, without white space.
 func visible(texts ...string) (n int) {
 	for _, r := range strings.Join(texts, "") {
 		if !unicode.IsSpace(r) {
@@ -47,7 +47,7 @@ func visible(texts ...string) (n int) {
 	return n
 }
 
-// doors sends what is said through every door of a server.
+// doors sends messages and statements through every door of a server.
 type doors struct{ *instance }
 
 // send returns the status and the answer of a request.
@@ -244,7 +244,7 @@ var items = map[string]func(d doors, user string, statements []string) (status i
 		lines += fmt.Sprintf(`{"end":{"memories":%d}}`+"\n", len(statements))
 		status, answer := d.send("POST", "/v1/import", lines, "application/x-ndjson")
 		if status == http.StatusOK && !bytes.Contains(answer, fmt.Appendf(nil, `"imported":%d`, len(statements))) {
-			status = http.StatusServiceUnavailable // a later line of the answer says why
+			status = http.StatusServiceUnavailable // a later line of the answer states the reason
 		}
 		return status, make([]bool, len(statements))
 	},

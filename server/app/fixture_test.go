@@ -77,7 +77,7 @@ func start(t *testing.T, cfg config.Config) *instance {
 	return startAt(t, cfg, standardPace)
 }
 
-// startAt starts a server whose background work has another pace.
+// startAt starts a server whose background work has the given pace.
 func startAt(t *testing.T, cfg config.Config, pace Pace) *instance {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -135,8 +135,8 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 // messages were kept.
 const pastMessages = "past_messages"
 
-// takeInPast does the job in slices and records the progress after each. While the embedder is
-// unavailable, the job waits.
+// takeInPast does the job pastMessages in slices and records the progress after each. While
+// the embedder is unavailable, the job waits.
 func takeInPast(service *ingest.Service) func(ctx context.Context) (ingest.TakenIn, error) {
 	return func(ctx context.Context) (ingest.TakenIn, error) {
 		done, err := service.TakeInPast(ctx)
@@ -150,7 +150,7 @@ func takeInPast(service *ingest.Service) func(ctx context.Context) (ingest.Taken
 	}
 }
 
-// requestPastMessages enqueues the job if there are such turns.
+// requestPastMessages enqueues the job pastMessages if there are turns from before messages were kept.
 func requestPastMessages(ctx context.Context, b base, record *database) error {
 	n, err := record.CountPastTurns(ctx)
 	if err != nil || n == 0 || !b.cfg.Messages.Enabled {
@@ -166,7 +166,7 @@ type purged struct {
 	Purged int `json:"purged"` // memories, or entries of the log of recalls
 }
 
-// job makes a job of run, whose result the API shows.
+// job makes a job that calls run. The API shows the result of run.
 func job[T any](timeout time.Duration, kind, schedule string, run func(context.Context) (T, error)) jobs.Maintenance {
 	return jobs.Maintenance{
 		Kind: kind, Schedule: schedule, Timeout: timeout,

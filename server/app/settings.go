@@ -36,7 +36,7 @@ const (
 	ownWritesLimit = 1000 // own writes compared in the database
 	fallbackLimit  = 5000 // memories compared in the database if the vector store is unavailable
 
-	mergeSimilarity = 0.95 // cosine from which memories are merged without a model: they differ in a word or a form
+	mergeSimilarity = 0.95 // least cosine at which memories are merged without a model: they differ in a word or a form
 
 	contextMemories   = 5    // a context of more memories is condensed
 	maxReflectedFacts = 100  // in one prompt
@@ -56,7 +56,7 @@ const (
 	upstreamTimeout  = 10 * time.Minute // for the first byte of the proxy's upstream, which may think
 	keepMessages     = 5 * time.Second  // of a call of the embedder, after which the messages of a turn are found by words
 	turnAttempts     = 3                // failures other than unavailable parts, after which a turn fails
-	scorerBefore     = 4                // messages of a conversation before a turn that a model is given
+	scorerBefore     = 4                // earlier messages of the conversation that the scorer's model gets with a turn
 	turnRetryLimit   = 5 * time.Minute  // wait for a model or a store
 	turnGiveUp       = 24 * time.Hour   // age at which a turn fails if its model is unavailable
 	webhookGiveUp    = 24 * time.Hour   // of failures, after which a webhook is switched off
@@ -280,7 +280,7 @@ func compressionSettings(cfg config.Config) compression.Settings {
 	}
 }
 
-// messageAge is three quarters of the time after which a message of no importance would be forgotten, so that
+// messageAge returns three quarters of the time after which a message of no importance would be forgotten, so that
 // messages are condensed before they are forgotten; at most condensedAge.
 func messageAge(cfg config.Config) time.Duration {
 	lasts, never := forgettingSettings(cfg).Lasts(memory.TypeMessage, 0)

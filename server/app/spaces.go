@@ -24,7 +24,7 @@ import (
 // spaces opens the embedder and the vectors of an embedding space.
 type spaces struct {
 	base   base
-	target memory.Space // of the start
+	target memory.Space // target space at the start
 
 	mu          sync.Mutex
 	configured  llm.Embedder
@@ -62,7 +62,7 @@ func (s *spaces) openServing(ctx context.Context, space memory.Space) (reembed.P
 	return s.open(ctx, space, openVectors)
 }
 
-// opener opens or connects to the vectors of a space; the name is for people.
+// opener opens the vectors of a space; the returned name is for people.
 type opener func(context.Context, config.Config, memory.Space, *zap.Logger) (vectorstore.Store, string, error)
 
 func (s *spaces) open(ctx context.Context, space memory.Space, vectorsOf opener) (reembed.Pair, error) {

@@ -58,7 +58,7 @@ func removeVector(t *testing.T, cfg config.Config, id string) {
 	}
 }
 
-// verified runs the verify command until no push is within the grace.
+// verified runs the verify command until no push is within the grace period.
 func verified(t *testing.T, cfg config.Config, repair bool) (out string, err error) {
 	t.Helper()
 	for deadline := time.Now().Add(longTime); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -104,7 +104,7 @@ func TestMaintenance_RepairsAndRebuildsOnRequest(t *testing.T) {
 	cfg := verifyConfig(t)
 	s, m := stored(t, cfg)
 	defer s.stop()
-	if out, err := verified(t, cfg, false); err != nil { // the grace of the write is over
+	if out, err := verified(t, cfg, false); err != nil { // the grace period of the write has passed
 		t.Fatalf("%s, %v", out, err)
 	}
 	removeVector(t, cfg, m.ID)

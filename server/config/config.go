@@ -78,7 +78,7 @@ type Database struct {
 	URL      string        `koanf:"url" rule:"database"`
 	MaxConns int           `koanf:"max_conns" default:"16" rule:"4..1000"`
 	Timeout  time.Duration `koanf:"timeout" default:"4s" rule:"100ms..1h"` // of a statement, a lock, an idle transaction
-	Migrate  bool          `koanf:"migrate" default:"true"`                // at start
+	Migrate  bool          `koanf:"migrate" default:"true"`                // migrate the schema at the start
 }
 
 // Pgvector is the vector store if Config.Vectors is pgvector, or if Database.URL is

@@ -63,8 +63,8 @@ var variables = func() map[string]string {
 	return names
 }()
 
-// serviceLink matches the variables that Kubernetes sets for each service of the
-// namespace. Those of a service named hippocampus or milvus look like settings.
+// serviceLink matches the variables that Kubernetes sets for each service of the namespace.
+// The variables of a service named hippocampus or milvus look like settings.
 var serviceLink = regexp.MustCompile(`^[A-Z0-9_]+_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)=` +
 	`|^[A-Z0-9_]+_PORT_\d+_(TCP|UDP|SCTP)(_[A-Z]+)?=` +
 	`|^[A-Z0-9_]+_PORT=(tcp|udp|sctp)://`)

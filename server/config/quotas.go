@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// AppQuotas are the quotas of the apps that have quotas of their own, by the app's name.
-// A quota that is not set for an app is that of Quotas.
+// AppQuotas are the quotas of the apps that have quotas of their own, by the app's name. A
+// quota that is not set for an app has the value in Quotas.
 type AppQuotas map[string]Quotas
 
 const quotasOfApps = "quotas.apps."

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fixture is a server on SQLite with keys of the app "mine", and a writing one of the app "theirs".
+// fixture is a server on SQLite with keys of the app "mine", and a key of the app "theirs" that may write.
 type fixture struct {
 	t                     *testing.T
 	url                   string
@@ -29,7 +29,7 @@ type fixture struct {
 	write, read, stranger string
 }
 
-// output is what the server prints.
+// output collects the output of the server.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

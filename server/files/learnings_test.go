@@ -82,7 +82,7 @@ func TestLearnings_SynchronizesInstructionsAndSkills(t *testing.T) {
 		t.Errorf("a second synchronization does %+v", again)
 	}
 
-	// One side removes an instruction, and then both sides change another one.
+	// First one side removes an instruction; then both sides change another instruction.
 	var kept []string
 	for line := range strings.Lines(got.File) {
 		if !strings.Contains(line, "imperial") {

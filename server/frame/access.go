@@ -23,8 +23,8 @@ const (
 
 const maxRequestID = 128 // bytes
 
-// identify gives every request an id: that of the request to a mount which made it, else the client's
-// X-Request-Id if it has 1 to 128 printable ASCII characters, else a new one.
+// identify gives every request an id: the id of the mount's request that made it, else the client's X-Request-Id if it
+// has 1 to 128 printable ASCII characters, else a new one.
 func identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id, made := c.Request().Context().Value(admittedID{}).(string)

@@ -129,7 +129,7 @@ func NamesOf[T ~string](values []string) []T {
 	return names
 }
 
-// OrDefault is the value that a pointer holds, or the default for nil.
+// OrDefault returns the value that a pointer points to, or the default for nil.
 func OrDefault[T any](value *T, otherwise T) T {
 	if value == nil {
 		return otherwise

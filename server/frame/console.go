@@ -10,8 +10,8 @@ import (
 // consolePath is relative, so that it also leads to the console behind a proxy that adds a prefix.
 const consolePath = "console/"
 
-// AddPages serves pages for people, which need no key and which the contract is not about: documentation at /docs, and
-// a console, to which it leads browsers from / and from /console. Either may be nil.
+// AddPages serves pages for people, which need no key and are not part of the contract: documentation at /docs, and a
+// console, to which browsers are redirected from / and /console. Either may be nil.
 func (s *Server) AddPages(documentation, console http.Handler) {
 	if documentation != nil {
 		s.echo.GET("/docs", echo.WrapHandler(documentation))

@@ -32,9 +32,9 @@ func (c *Contract) Schema(component string) *openapi3.Schema {
 	return c.Doc.Components.Schemas[component].Value
 }
 
-// adapt removes from the schemas what handlers check with clearer messages: which character of a text is wrong
-// (pattern), and which fields contradict each other (not). It also makes schemas without a type allow null, as OpenAPI
-// states, since kin-openapi would refuse it.
+// adapt removes two keywords from the schemas, since handlers check them with clearer messages: pattern (which
+// character of a text is wrong) and not (which fields contradict each other). It also makes schemas without a type
+// allow null, as OpenAPI states, since kin-openapi would refuse it.
 func adapt(doc *openapi3.T) error {
 	return doc.WalkSchemas(func(_ string, ref *openapi3.SchemaRef) error {
 		s := ref.Value

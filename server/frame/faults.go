@@ -60,8 +60,8 @@ func fieldErrors(path string, err error) []memory.Field {
 	return []memory.Field{{Path: path, Message: err.Error()}}
 }
 
-// bestAlternative returns what is wrong with a value by the alternative of an anyOf
-// that is of the value's type, or nil without such an alternative.
+// bestAlternative returns the error of a value by the alternative of an anyOf that has the
+// value's type, or nil if there is no such alternative.
 func bestAlternative(e *openapi3.SchemaError) error {
 	if e.SchemaField != "anyOf" {
 		return nil
@@ -72,7 +72,7 @@ func bestAlternative(e *openapi3.SchemaError) error {
 	return nil
 }
 
-// alternative returns the alternative of an anyOf that is of the value's type, or nil.
+// alternative returns the alternative of an anyOf that has the value's type, or nil.
 func alternative(schema *openapi3.Schema, value any) *openapi3.Schema {
 	kind := ""
 	switch value.(type) {

@@ -27,7 +27,7 @@ type Options struct {
 	Access   Access
 	Limits   Limits
 	Origins  []string // whose pages may call the server in a browser; nil: only its own
-	// KeepSecrets says that secrets are not cut out of what requests say.
+	// KeepSecrets leaves secrets in the texts of requests.
 	KeepSecrets bool
 	Metrics     Metrics
 	Bounds      []string // of the handlers; the metrics show from the start how many requests each has refused

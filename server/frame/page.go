@@ -14,7 +14,7 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// InvalidCursor is what is wrong with a cursor that the server has not made.
+// InvalidCursor is the complaint about a cursor that the server has not made.
 const InvalidCursor = "is not a cursor of this API: send the next_cursor of the previous page, unchanged"
 
 // List makes the handler of a list that is read page by page:
@@ -66,7 +66,7 @@ type Page struct {
 	Before *db.Position // nil: from the newest
 }
 
-// After is the name that a list ordered by names continues after; "" at its beginning.
+// After returns the name after which a list that is ordered by names continues; "" at its beginning.
 func (p Page) After() string {
 	if p.Before == nil {
 		return ""

@@ -60,7 +60,7 @@ var table = map[memory.Kind]struct {
 		"The server failed because of a defect. Its log has the cause under this request id."},
 }
 
-// ProblemOf is the problem of an error, without instance and request id.
+// ProblemOf returns the problem of an error, without instance and request id.
 func ProblemOf(err error) Problem {
 	var httpError *echo.HTTPError
 	var known *memory.Error
@@ -94,7 +94,7 @@ func ProblemPointer(err error) *Problem {
 	return &p
 }
 
-// httpProblem is the problem of an error of HTTP itself: route, method, media type.
+// httpProblem returns the problem of an error of HTTP itself: route, method, media type.
 func httpProblem(err *echo.HTTPError) Problem {
 	title := http.StatusText(err.Code)
 	p := Problem{

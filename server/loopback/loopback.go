@@ -29,8 +29,8 @@ func (r *Refusal) Error() string {
 	return r.Problem.Detail
 }
 
-// Call sends a request to v1 as the key of ctx and decodes the answer into a value; a *string receives it as it
-// is. Either value may be nil.
+// Call sends a request to v1 as the key of ctx and decodes the answer into a value; a *string receives the answer
+// unchanged. Either value may be nil.
 func Call(ctx context.Context, v1 http.Handler, method, path string, body, into any) error {
 	var sent io.Reader = http.NoBody
 	if body != nil {

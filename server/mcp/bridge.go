@@ -22,7 +22,7 @@ const versionHeader = "Mcp-Protocol-Version"
 //	host <- stdio -> Bridge <- POST /mcp -> server
 //
 // The server has no sessions, so each message has its own connection, and messages are relayed concurrently. The host
-// gets an error of HTTP as an error of JSON-RPC with its text.
+// gets an error of HTTP as an error of JSON-RPC with the same text.
 type Bridge struct {
 	Endpoint string            // URL of the server's /mcp
 	HTTP     http.RoundTripper // adds the key; its responses are 202 or hold JSON-RPC
@@ -64,11 +64,11 @@ func (b *Bridge) Run(ctx context.Context, in io.ReadCloser, out io.Writer) error
 	return fmt.Errorf("standard input is not MCP, one JSON-RPC message a line: %w", err)
 }
 
-// relay sends a message to the server, and its answer or what went wrong to the host.
+// relay sends a message to the server, and the server's answer or an error to the host.
 func (b *Bridge) relay(ctx context.Context, host sdk.Connection, message jsonrpc.Message) error {
 	request, ok := message.(*jsonrpc.Request)
 	if !ok {
-		return nil // the server asks nothing
+		return nil // a response of the host: the server has sent no request
 	}
 	answer, err := b.send(ctx, request)
 	if err != nil && ctx.Err() == nil {

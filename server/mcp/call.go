@@ -19,7 +19,7 @@ type refusal struct {
 func (r refusal) Error() string { return r.text }
 func (r refusal) Unwrap() error { return r.Refusal }
 
-// isNotFound reports whether /v1 does not know what was asked for.
+// isNotFound reports whether /v1 does not know the requested item.
 func isNotFound(err error) bool {
 	var refused *loopback.Refusal
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
@@ -36,7 +36,7 @@ func ask[T any](ctx context.Context, v1 http.Handler, method, path string, body 
 	return answer, err
 }
 
-// textOf says what is wrong with which argument, and when to try again.
+// textOf states which argument is wrong and why, and when to try again.
 func textOf(r *loopback.Refusal) string {
 	if r.Problem.Title == "" {
 		return fmt.Sprintf("The memory server answers with status %d. Try again later.", r.Status)

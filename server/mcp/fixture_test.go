@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fixture is a server on SQLite with keys of the app "mine", and a writing one of the app "theirs".
+// fixture is a server on SQLite with keys of the app "mine", and a key of the app "theirs" that may write.
 type fixture struct {
 	t                     *testing.T
 	url                   string
@@ -30,7 +30,7 @@ type fixture struct {
 	write, read, stranger string
 }
 
-// output is what the server prints.
+// output collects the output of the server.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -110,7 +110,7 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// connect returns a client of a key. query is that of the address; extra are further headers, NAME and VALUE in turn.
+// connect returns a client of a key. query is the query of the URL; extra are further headers, NAME and VALUE in turn.
 func (f *fixture) connect(key, query string, extra ...string) *client {
 	f.t.Helper()
 	add := map[string]string{"Authorization": "Bearer " + key}

@@ -63,7 +63,7 @@ func TestHostile_RequestsAreRefusedWithoutServerErrors(t *testing.T) {
 		"no JSON":          {`{`, 400, ""},
 		"a list":           {`[]`, 400, ""},
 		"no UTF-8":         {search("{\"user_id\":\"\xff\",\"query\":\"x\"}"), 200, "isError"},
-		"no method":        {`{"jsonrpc":"2.0","id":1}`, 202, ""}, // an answer to nothing
+		"no method":        {`{"jsonrpc":"2.0","id":1}`, 202, ""}, // a response to no request
 		"unknown method":   {`{"jsonrpc":"2.0","id":1,"method":"memories/steal"}`, 400, ""},
 		"unknown tool":     {callOf("drop_table", `{}`), 200, "unknown tool"},
 		"subscription":     {`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{}}`, 200, "missing required"},
@@ -177,7 +177,7 @@ func TestHTTP_RefusesAsTheAPIDoes(t *testing.T) {
 	}
 }
 
-// A key of another app gets nothing by any tool, resource or prompt.
+// A key of another app reads nothing by any tool, resource or prompt.
 func TestIsolation_OfApps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -44,8 +44,8 @@ type flavor struct {
 	bound  bool // the connection names the user
 }
 
-// New returns a server whose tools ask v1, which is the API or a part of it that serves /v1. Texts for a model state
-// days in the zone that zoneOf finds for the user.
+// New returns a server whose tools send requests to v1, which is the API or a part of it that serves /v1. Texts for a
+// model state days in the zone that zoneOf finds for the user.
 func New(v1 http.Handler, zoneOf zones.Finder, log *zap.Logger) *Server {
 	s := &Server{v1: v1, zoneOf: zoneOf, log: log, flavors: map[flavor]*sdk.Server{}}
 	for _, f := range []flavor{{}, {writes: true}, {bound: true}, {writes: true, bound: true}} {

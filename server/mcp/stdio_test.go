@@ -25,7 +25,7 @@ func stdio(t *testing.T, cfg config.Config, user string, lines ...string) map[in
 		if _, err := io.WriteString(client, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		// The protocol has requests answered in any order: wait for each.
+		// The protocol lets a server answer requests in any order: wait for each answer.
 		deadline := time.Now().Add(time.Minute)
 		for strings.Count(answered.String(), "\n") <= i && time.Now().Before(deadline) {
 			time.Sleep(time.Millisecond)

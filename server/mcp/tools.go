@@ -21,7 +21,7 @@ var toolsYAML []byte
 // tool is a tool as its clients see it, with its action.
 type tool struct {
 	definition *sdk.Tool
-	arguments  map[string]bool // the known ones
+	arguments  map[string]bool // names of the known arguments
 	run        action
 }
 
@@ -133,7 +133,7 @@ func (c connection) argumentsOf(t tool, raw json.RawMessage) (arguments, error) 
 	return args, nil
 }
 
-// notAnArgument is the error of a call that names a user although its connection does.
+// notAnArgument returns the error of a call that names a user although its connection names one.
 func notAnArgument(user string) error {
 	return fmt.Errorf("user_id is not an argument here: this connection reads and changes only the memory of "+
 		"the user %s; leave user_id out", user)

@@ -89,7 +89,7 @@ func batched(done string, count int, failures []failure, sent altered) (any, err
 	return answer, nil
 }
 
-// feedbacks are the values that mem0 has.
+// feedbacks are the values that mem0 allows.
 var feedbacks = []string{"POSITIVE", "NEGATIVE", "VERY_NEGATIVE"}
 
 // feedback keeps the feedback on a memory in its metadata, or removes it.

@@ -84,7 +84,7 @@ func TestAdd_SendsMessagesThroughTheGate(t *testing.T) {
 	listed := f.want("GET", "/mem0/v1/events/?page_size=1", nil).object
 	same(t, "events", field(t, listed, "results", 0, "id"), a["event_id"])
 
-	// The older APIs and mem0's own server answer when the messages are processed.
+	// The older APIs and mem0's own server answer once the messages are processed.
 	body = map[string]any{"messages": "I work as a nurse.", "user_id": "ada"}
 	same(t, "v1", field(t, f.want("POST", "/mem0/v1/memories/", body).list, 0, "event"), "ADD")
 	body["messages"] = "My name is Ada Silva."

@@ -14,7 +14,7 @@ type node interface {
 	of(user string) decided
 }
 
-// decided is a filter for one user: of /v1, or known to match every memory or no memory.
+// decided is a filter for one user: a filter of /v1, or one that is known to match every memory or no memory.
 type decided struct {
 	filter map[string]any // nil: see matches
 	known  bool           // without a filter: whether it matches

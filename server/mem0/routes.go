@@ -63,7 +63,7 @@ var routes = []route{
 	{"* generate-instructions", own, instead("POST /v1/instructions publishes instructions")},
 }
 
-// instead answers for what is not offered.
+// instead returns a handler that refuses a route that is not offered, and names what to use instead.
 func instead(what string) handler {
 	return func(*call) (any, error) {
 		return nil, refuse(http.StatusNotImplemented, "this part of mem0 is not offered here. Instead, "+what+".")

@@ -5,8 +5,8 @@
 //	request -> key (server/api) -> route -> requests to /v1 -> the answer in mem0's form
 //
 // It holds no rules of its own: every memory is read and changed by requests to /v1 as the key of the request. Body
-// fields that mem0 does not document are ignored, as its clients add some with each release. What mem0 documents and
-// /v1 cannot honour is refused with a detail that names it. docs/connect/mem0.md compares every method.
+// fields that mem0 does not document are ignored, as its clients add some with each release. A field that mem0
+// documents and /v1 cannot honour is refused with a detail that names it. docs/connect/mem0.md compares every method.
 package mem0
 
 import (

@@ -126,7 +126,7 @@ const mostParts = 99
 
 var partType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// remembered returns the content for a turn: the text, or the parts if some are no texts.
+// remembered returns the content for a turn: the text, or the parts if some of them are not texts.
 func (c content) remembered() any {
 	kept := []part{}
 	for _, p := range c.parts {
@@ -150,7 +150,7 @@ func shortened(s string) string { return cut(withoutNUL(s), memory.MaxMessageByt
 // withoutNUL replaces NUL characters, which no store can hold, by U+FFFD.
 func withoutNUL(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
 
-// cut returns the beginning of a text, at most so many bytes, without a broken character.
+// cut returns the first bytes of a text, at most most, without a broken character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -161,7 +161,7 @@ func cut(s string, most int) string {
 	return s[:most]
 }
 
-// cutRunes returns the end of a text, at most so many characters, since a long message tends to end with its question.
+// cutRunes returns the last characters of a text, at most most, since a long message tends to end with its question.
 func cutRunes(s string, most int) string {
 	for n := utf8.RuneCountInString(s); n > most; n-- {
 		_, size := utf8.DecodeRuneInString(s)

@@ -64,7 +64,7 @@ type chatAnswer struct {
 	ended         bool
 }
 
-// chatEvent is a chunk of a stream, which has deltas, or a whole answer.
+// chatEvent is a chunk of a stream, with deltas, or a whole answer.
 type chatEvent struct {
 	Choices []struct {
 		Index        int       `json:"index"`

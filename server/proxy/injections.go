@@ -15,8 +15,8 @@ const (
 	injectionAge = 2 * time.Minute
 )
 
-// Injections keep what was injected for a user's message, so that the requests that continue it with the answers of
-// tools get the same text, and a provider's prompt cache serves them.
+// Injections keep the texts that were injected for users' messages. Requests that continue a message with the answers
+// of tools get the same text, so that the provider's prompt cache serves them.
 type Injections struct {
 	mu     sync.Mutex
 	texts  *simplelru.LRU[[sha256.Size]byte, injection]

@@ -78,7 +78,7 @@ func (p *proxy) contextFor(ctx context.Context, s scope, r *request) (known, err
 
 var errLate = errors.New("memory needed more than proxy.timeout")
 
-// reasonOf names the fault of memory in one word, for a header.
+// reasonOf names the error of memory in one word, for a header.
 func reasonOf(err error) string {
 	var refused *loopback.Refusal
 	switch {
@@ -111,7 +111,7 @@ func (p *proxy) write(ctx context.Context, c *call, said message) {
 	}
 }
 
-// turnID depends on the scope, the day and the body of a request.
+// turnID returns a client id that depends on the scope, the day and the body of a request.
 func turnID(s scope, at time.Time, body []byte) string {
 	id := digest(s.App, s.User, s.Conversation, s.Agent, at.UTC().Format(time.DateOnly), string(body))
 	return "proxy-" + hex.EncodeToString(id[:16])

@@ -123,8 +123,8 @@ func (p *proxy) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := p.remember(r, c); err != nil {
 		return err
 	}
-	// Without this, net/http closes the request's body when the answer begins. The transport may still read it then, for
-	// its end, and would cut the answer. An error means that the connection can do it anyway (HTTP/2).
+	// Without this, net/http closes the request's body when the answer begins. The transport may still read the body up to
+	// its end then, and would cut the answer. An error means that the connection needs no call (HTTP/2).
 	_ = http.NewResponseController(w).EnableFullDuplex()
 	ctx, asking := tracing.Start(r.Context(), "proxy upstream", trace.WithSpanKind(trace.SpanKindClient))
 	defer asking.End()
@@ -165,7 +165,7 @@ func (p *proxy) remember(r *http.Request, c *call) error {
 	return nil
 }
 
-// sentOnce reads bytes, and drops them when all are read.
+// sentOnce is a reader of bytes that drops them when all are read.
 type sentOnce struct{ left []byte }
 
 func (s *sentOnce) Read(b []byte) (int, error) {

@@ -46,7 +46,7 @@ type request struct {
 	body    fields
 	query   string    // the user's last words; empty: the user said nothing
 	present []string  // the texts of the messages
-	said    []message // since the assistant's last message
+	said    []message // the messages since the assistant's last one
 	prefix  []byte    // the messages up to the user's last one
 	goesOn  bool      // the user's last message is not the last: tools have answered
 

@@ -15,7 +15,8 @@ type section struct {
 	Entries []entry
 }
 
-// entry is a page in the navigation. The page README.md of a folder has the pages that it lists below it.
+// entry is a page in the navigation. The entry of the README.md of a folder has the pages that the README.md lists
+// below it.
 type entry struct {
 	Title, Path string
 	Below       []entry

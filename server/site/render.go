@@ -43,8 +43,8 @@ func (r rendering) html(p *page) template.HTML {
 	return template.HTML(out.String())                         //nolint:gosec // the program's own pages
 }
 
-// address returns where a link of a page leads on the site, or the file of the repository that it names if it leads
-// nowhere.
+// address returns the address on the site to which a link of a page leads, or the file of the repository that the link
+// names if it leads nowhere.
 func (r rendering) address(p *page, link string) (to, file string) {
 	u, err := url.Parse(link)
 	if err != nil || u.IsAbs() || u.Path == "" {
@@ -107,7 +107,7 @@ func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.Wal
 	return ast.WalkContinue, err
 }
 
-// renderCell makes headers of cells in the first row, unless they are empty.
+// renderCell renders the cells of the first row as headers, unless they are empty.
 func renderCell(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	cell := node.(*table.TableCell)
 	tag := "td"

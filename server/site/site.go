@@ -1,7 +1,7 @@
 // Package site shows the Markdown pages of the folder docs as HTML:
 //
 //	README.md              -> lists of sections and pages -> the navigation, in each language
-//	pages, page.html       -> goldmark                    -> /docs/flows/write.html, or without .html, and its like
+//	pages, page.html       -> goldmark                    -> /docs/flows/write.html, or without .html, and so on
 //	headings, words        -> search.json                 -> the search field
 //
 // Pages are rendered at the first request, all at once. No request goes to another host, which the
@@ -20,7 +20,7 @@ import (
 	"hippocampus/server/static"
 )
 
-// Policies allow what the server itself sends. A picture has its styles within it.
+// Policies allow what the server itself sends. A picture contains its styles.
 const (
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,7 +1,7 @@
 // Package static serves files that are part of the program:
 //
 //	content -> New        -> File -> Serve    with ETag, 304, and gzip for clients that accept it
-//	gzip    -> Compressed -> File -> Content  as it was before compression
+//	gzip    -> Compressed -> File -> Content  without the compression
 package static
 
 import (

@@ -73,7 +73,7 @@ type Embedder struct {
 // HashedEmbedder returns an Embedder that hashes words into dim numbers.
 func HashedEmbedder(dim int) *Embedder { return &Embedder{Embedder: llm.Hashed(dim)} }
 
-// FailWith makes every call return err; nil ends that.
+// FailWith makes every call return err; nil makes them succeed again.
 func (e *Embedder) FailWith(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

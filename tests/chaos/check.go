@@ -205,7 +205,7 @@ func (c *checker) turns() {
 	}
 }
 
-// facts checks the value that is valid now, the memory that says it, and the evidence.
+// facts checks the value that is valid now, the memory that states it, and the evidence.
 func (c *checker) facts() {
 	current, evidence := map[string][]string{}, map[string]int{}
 	stated := map[string]int{}

@@ -27,7 +27,7 @@ func NewClient(address, key string) *Client {
 	return &Client{url: "http://" + address, key: key, http: http.Client{Timeout: requestTimeout}}
 }
 
-// answer is an answer, or why it is missing.
+// answer is an answer, or the reason why there is no answer.
 type answer struct {
 	status   int // 0: there is no answer
 	body     []byte
@@ -49,7 +49,7 @@ func (a answer) outcome() Outcome {
 	return Acknowledged
 }
 
-// text shortens what went wrong.
+// text returns the shortened error.
 func (a answer) text() string {
 	switch {
 	case a.err != nil:

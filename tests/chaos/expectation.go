@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Values of objects. Those of a memory are followed by its version.
+// Values of objects. The values of a memory are followed by its version.
 const (
 	existing        = "exists"
 	ended           = "ended"
@@ -25,7 +25,7 @@ type object struct {
 	id         string          // of a memory or relation, once it is known
 	of         string          // the conversation of a turn, the workflow of an outcome, the memory of a pin
 	possible   map[string]bool // its values; "" is for absent
-	given      map[string]bool // texts that a fact or instruction was given; true: acknowledged
+	given      map[string]bool // texts that requests have set for a fact or instruction; true: acknowledged
 	last       Entry           // the last request that counts
 	erased     bool
 }

@@ -23,7 +23,7 @@ func (w *writer) command(ctx context.Context, e Entry, command fields) {
 	})
 }
 
-// commandOutcome reads whether a command was refused, which its answer of status 200 says.
+// commandOutcome reads whether a command was refused, which an answer of status 200 states in its body.
 func commandOutcome(e Entry, a answer) Entry {
 	var body struct {
 		Content string `json:"content"`
@@ -111,7 +111,7 @@ func (w *writer) removeBullet(ctx context.Context, user string) {
 	})
 }
 
-// withoutBullet removes the bullet of a memory that addBullet wrote; ok is false unless there is one.
+// withoutBullet removes the bullet of a memory that addBullet wrote; ok is false if there is no such bullet.
 func withoutBullet(file, name string) (rest string, ok bool) {
 	var kept []string
 	removed := 0

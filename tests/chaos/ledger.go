@@ -44,8 +44,8 @@ type Outcome string
 // The outcomes.
 const (
 	Acknowledged Outcome = "acknowledged"
-	Unknown      Outcome = "unknown" // no answer, or one of status 5xx: it may have happened, or happen yet
-	Refused      Outcome = "refused" // it has changed nothing
+	Unknown      Outcome = "unknown" // no answer, or one of status 5xx: the request may have taken effect, or may yet
+	Refused      Outcome = "refused" // the request has changed nothing
 )
 
 // Entry is one request and one object that it concerns, as a line of the ledger.

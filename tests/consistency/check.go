@@ -14,7 +14,7 @@ type Guarantee string
 // The guarantees. All but Decided follow from Linearizable.
 const (
 	Linearizable   Guarantee = "linearizable"
-	ReadYourWrites Guarantee = "read your writes" // no read shows a content from before an own write
+	ReadYourWrites Guarantee = "read your writes" // no read shows an older content than an own earlier write
 	MonotonicReads Guarantee = "monotonic reads"  // no read shows an older content than an own earlier read
 	StaysDeleted   Guarantee = "stays deleted"    // no read shows a memory after its deletion
 	StaysWritten   Guarantee = "stays written"    // every read shows a memory after its creation
@@ -25,7 +25,7 @@ const (
 type Violation struct {
 	Guarantee  Guarantee
 	Memory     string
-	Operations []Operation // that show it, in the order in which they must have happened; all, if it takes more than a few
+	Operations []Operation // that show it, in the order in which they must have happened; all if no few of them show it
 }
 
 // String is a report of several lines.

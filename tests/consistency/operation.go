@@ -3,8 +3,8 @@
 //	operations of all clients -> operations on one memory -> linearizable (Check, by porcupine)
 //	                                                 -> read your writes, monotonic reads, deleted stays deleted
 //
-// A history is linearizable if each operation can be placed at one instant between its start and its end so that
-// every answer is right. That includes the guarantees of the second line, which say what is wrong.
+// A history is linearizable if each operation can be placed at one instant between its start and its end so that every
+// answer is right. This includes the guarantees of the second line, which describe a violation more precisely.
 package consistency
 
 import (

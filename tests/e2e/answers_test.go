@@ -16,8 +16,8 @@ func good(llmtest.ChatRequest) llmtest.Reply {
 		fmt.Sprintf(`{"facts":[{"fact":"The user keeps bees","importance":0.9,"domain":%q}]}`, memory.Lifestyle))
 }
 
-// A model that repeats a malformed answer, although it is given the reason, fails its turn: the candidate keeps the
-// reason, rules take the fact, and a replay replaces it once the model has recovered.
+// If a model repeats a malformed answer although it gets the reason, its turn fails: the candidate keeps the reason,
+// rules extract the fact, and a replay replaces that fact once the model has recovered.
 func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Without a model, a user who said home and work in one sentence and moves keeps the work.
+// Without a model: if a user has stated home and work in one sentence and moves, the statement about work stays.
 func TestFacts_OfOneSentenceChangeByThemselves(t *testing.T) {
 	t.Parallel()
 	s := start(t)

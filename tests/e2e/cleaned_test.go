@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A text with characters that a store cannot hold is kept with U+FFFD in their place, and the answer names it. An id
-// or a name with one is refused.
+// A text with characters that a store cannot hold is kept with U+FFFD in their place, and the answer names the text. An
+// id or a name with such a character is refused.
 func TestTexts_AreCleanedAtEveryDoor(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

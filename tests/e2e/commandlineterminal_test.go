@@ -36,7 +36,7 @@ func (sh *shell) typed(width uint16, line string, dialog ...string) (code int, s
 			break
 		}
 	}
-	_ = cmd.Wait() // its exit code is looked at
+	_ = cmd.Wait() // the exit code is read below
 	if len(dialog) > 0 {
 		sh.t.Errorf("%s does not ask %q: %s", line, dialog[0], text.String())
 	}

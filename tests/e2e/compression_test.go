@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// Old notes are condensed into a summary that can be undone: one group gets a valid
-// answer, the other a malformed one and stays. A long context is condensed, and holds
+// Old notes are condensed into a summary that can be undone: one group gets a valid answer;
+// the other one gets a malformed answer and stays. A long context is condensed, and holds
 // whole memories while the model's answers are malformed.
 func TestCompression_CondensesAndIsUndone(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A client that puts a context before the user's words, and reports both as the user's message, makes no memory of the
+// If a client puts a context before the user's words, and reports both as the user's message, no memory is made of the
 // context.
 func TestTurns_KeepNoPastedContext(t *testing.T) {
 	t.Parallel()

@@ -209,7 +209,7 @@ func (p *docPage) bash(script string) {
 	}
 }
 
-// The script commits the pages to a branch, once for each content, and leaves the working tree alone.
+// scripts/publish-docs commits the pages to a branch, once for each content, and leaves the working tree alone.
 func TestPublishDocs_CommitsThePagesToABranch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

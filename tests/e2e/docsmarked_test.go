@@ -23,7 +23,7 @@ var (
 	ownPath = regexp.MustCompile(`^\.?/?(?:cmd|console|deploy|docs|examples|ingest|scorer|scripts|tests|vectorstore)/\S+$`)
 )
 
-// Commands that no test runs are at least commands of bash, of programs and scripts that exist, with flags that they
+// Commands that no test runs are at least commands of bash, or of existing programs and scripts, with flags that these
 // know.
 func TestDocs_MarkedCommandsAreKnown(t *testing.T) {
 	t.Parallel()

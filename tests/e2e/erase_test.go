@@ -52,7 +52,7 @@ func TestErasure_RemovesUserFromEveryStore(t *testing.T) {
 	})
 }
 
-// During a Milvus outage the rows are deleted and writes are refused, even if the
+// During a Milvus outage an erasure deletes the rows, and writes are refused, even if the
 // server is killed. Afterwards the receipt counts everything.
 func TestErasure_FinishesAfterMilvusOutage(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,8 @@ func (s *server) facts(user, query string) (values []any) {
 }
 
 // The valid value changes over the years, regardless of the order in which the evidence
-// arrives, and the memories follow: at once, or by the schedule if the change is in the
-// future.
+// arrives, and the memories change with it: at once, or by the schedule if the change is in
+// the future.
 func TestFacts_FollowTimeline(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s")...)

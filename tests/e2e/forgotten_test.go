@@ -144,8 +144,8 @@ func TestForget_HonoursScopeAndPins(t *testing.T) {
 	})
 }
 
-// What was forgotten leaves the conversation's log for each of its readers, comes back with the restore, and is
-// recognised if the client reports it again.
+// No reader of the conversation's log gets a forgotten text. The restore brings it back, and it is recognised if the
+// client reports it again.
 func TestForget_CoversTheLog(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

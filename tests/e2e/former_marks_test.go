@@ -85,7 +85,7 @@ func TestFormer_ThePastIsMarked(t *testing.T) {
 	})
 }
 
-// A superseded memory that was written directly has no message, and is found by itself.
+// A superseded memory that was written directly has no message, and is found directly.
 func TestFormer_MemoriesWithoutAMessageAreFound(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

@@ -25,7 +25,8 @@ type life struct {
 	models  *scriptedModels
 }
 
-// ending is something that ends by itself at a time, and a way to wait for it.
+// ending is an event that happens by itself at a time, such as the end of an idle talk, with a function that waits for
+// it.
 type ending struct {
 	at   time.Time
 	wait func()
@@ -87,7 +88,7 @@ func (l *life) until(at time.Time) {
 	l.move(at)
 }
 
-// comes adds an ending.
+// comes adds an ending that is to come.
 func (l *life) comes(at time.Time, wait func()) {
 	l.ends = append(l.ends, ending{at, wait})
 	slices.SortStableFunc(l.ends, func(a, b ending) int { return a.at.Compare(b.at) })

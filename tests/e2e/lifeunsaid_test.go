@@ -38,7 +38,7 @@ func (l *life) delete(d deleteStep) {
 	l.t.Errorf("%s has no memory %s", d.User, d.Memory)
 }
 
-// withdraw takes back a turn, or lets another one take its place, twice, as a client does that got no answer.
+// withdraw takes back a turn, or lets another one take its place, twice, as a client that got no answer does.
 func (l *life) withdraw(w withdrawStep) {
 	l.t.Helper()
 	l.until(w.At.Time)

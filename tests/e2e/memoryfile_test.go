@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What is edited in a memory file and what the server learns are exchanged, and a conflict keeps both.
+// A synchronization exchanges the edits of a memory file and the server's new memories. A conflict keeps both texts.
 func TestMemoryFile_ExchangesChanges(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -99,7 +99,7 @@ func TestMemoryFile_ExchangesChanges(t *testing.T) {
 	})
 }
 
-// A watched file follows both sides, also if an editor replaces it.
+// A watched file follows both sides, even if an editor replaces it.
 func TestMemoryFile_WatchFollowsBothSides(t *testing.T) {
 	t.Parallel()
 	s := start(t)

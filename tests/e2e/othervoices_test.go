@@ -2,8 +2,8 @@ package e2e
 
 import "testing"
 
-// A question in the first person finds the user's own sentence first, among ten messages in which others say the same
-// of themselves. Without the user's sentence, no message has full confidence.
+// A question in the first person finds the user's own sentence first, among ten messages in which other people say the
+// same about themselves. Without the user's sentence, no message has full confidence.
 func TestRecall_FindsTheUsersOwnSentenceAmongOthers(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

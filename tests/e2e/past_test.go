@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Memories have tags, related memories, a bound, and a readable past.
+// Memories have tags and related memories, their number is bounded, and their past can be read.
 func TestPast_IsReadable(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_MEMORIES_MAX_PER_USER=50")...)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A prompt may be given as a query. What it asks is found as if it stood alone, whatever was pasted around it.
+// A prompt may be given as a query. Its question is answered as if it were the whole query, whatever was pasted around
+// it.
 func TestRecall_FindsWhatAPromptAsks(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -61,7 +62,7 @@ func TestRecall_FindsWhatAPromptAsks(t *testing.T) {
 	})
 }
 
-// A code or a number of the question decides between memories that are the same otherwise.
+// A code or a number in the question decides between memories that are otherwise the same.
 func TestRecall_TellsCodesApart(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

@@ -92,7 +92,7 @@ func TestPromptsTry_ShowsPromptAndAnswer(t *testing.T) {
 	}
 }
 
-// The command says what the server does with a bad item, a salvaged and a refused answer.
+// The command says what the server does with a bad item, with a salvaged answer and with a refused one.
 func TestPromptsTry_ShowsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	const fact = `{"fact":"Maren moved to Bergen.","importance":0.9,"domain":"lifestyle_and_interests"}`

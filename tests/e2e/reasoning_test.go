@@ -13,7 +13,7 @@ import (
 )
 
 // A model that refuses temperature and max_tokens, as reasoning models do, processes turns. When it then refuses every
-// request, its part says so, and the log has the endpoint's words once.
+// request, /readyz reports that for its part, and the log has the endpoint's words once.
 func TestTurn_IsProcessedByAReasoningModel(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)

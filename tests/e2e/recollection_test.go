@@ -19,7 +19,7 @@ func recollecting(t *testing.T, size size) *server {
 		"HIPPOCAMPUS_FORGETTING_CLOCK=wall", "HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none")...)
 }
 
-// fade writes a memory of long ago, which a run of the rule forgets, and others that stay.
+// fade writes an old memory, which a run of the rule forgets, and other memories that stay.
 func (s *server) fade(user, content string) (id string) {
 	s.t.Helper()
 	for _, content := range []string{"Likes green tea in the morning", "Works as a nurse", "Has two cats"} {

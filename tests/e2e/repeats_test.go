@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What a person says again in the same words is one item of a recall and of a context, with how often it was said and
-// when last. Another person's message in the same words is another item.
+// A statement that a person repeats in the same words is one item of a recall and of a context, which states how often
+// and when last it was said. Another person's message in the same words is another item.
 func TestRepeats_AreOneItem(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

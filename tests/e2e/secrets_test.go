@@ -211,7 +211,7 @@ func TestSecrets_AreNowhere(t *testing.T) {
 	})
 }
 
-// A word about secrets removes nothing.
+// A sentence that merely mentions secrets stays unchanged.
 func TestSecrets_HarmlessSentencesAreKept(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

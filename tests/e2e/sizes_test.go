@@ -2,9 +2,9 @@
 //
 //	test -> HTTP -> binary -> real stores;  binary -> scripted LLM endpoint
 //
-// Every scenario runs on SQLite with nothing installed; those whose queries a database answers also run on a real
-// Postgres, which has pgvector, and those about the vector store on a real Postgres with a real Milvus. With
-// scripts/test --long all scenarios run on all sizes.
+// Every scenario runs on SQLite with nothing installed; scenarios whose queries a database answers also run on a real
+// Postgres with pgvector, and scenarios about the vector store on a real Postgres with a real Milvus. With scripts/test
+// --long all scenarios run on all sizes.
 package e2e
 
 import (

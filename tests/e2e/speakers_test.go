@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A fact from a message with a name carries the name. What one person says neither replaces nor repeats what another
-// one says, and is not forgotten with it. A name that is the user's id denotes the user and no other person.
+// A fact from a message with a name states the name. What one person says neither replaces nor repeats what another one
+// says, and is not forgotten with it. A name that is the user's id denotes the user and no other person.
 func TestSpeakers_FactsCarryTheNames(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

@@ -39,8 +39,8 @@ func (s *server) ready() {
 	})
 }
 
-// degraded checks that exactly these parts are in a state, by the route and by the
-// banner of the latest start, which begins at offset from of the output.
+// degraded checks that exactly these parts are in a state, both in /readyz and in the
+// banner of the latest start, which begins at offset from in the output.
 func (s *server) degraded(from int, status string, parts ...string) {
 	s.t.Helper()
 	r := s.call("GET", "/readyz", nil, 200)

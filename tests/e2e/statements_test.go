@@ -12,7 +12,7 @@ import (
 	_ "hippocampus/internal/rapidtest" // sets its flags
 )
 
-// Whatever is said, forgotten, restored, withdrawn and replaced, in whichever order: no active item states what is
+// In any order of statements, forgetting, restores, withdrawals and replacements: no active item states what is
 // forgotten or former, and some active item states everything else. Items are facts, messages, the assistant's echoes,
 // summaries and insights.
 func TestStatements_LiveOnce(t *testing.T) {
@@ -116,7 +116,7 @@ func (k *talk) turn(rt *rapid.T) object {
 	return said
 }
 
-// minutes is an instant so many minutes after the beginning of 2026.
+// minutes returns the instant n minutes after the beginning of 2026.
 func minutes(n int) string {
 	return fmt.Sprintf("2026-01-%02dT%02d:%02d:00Z", 1+n/1440, n/60%24, n%60)
 }
@@ -159,7 +159,7 @@ func (k *talk) forget(rt *rapid.T) {
 		isIn, isOfTurn := strings.Contains(content, said.value), said.turn == turn
 		switch {
 		case !said.isAlive() || !isIn && !isOfTurn:
-		// Facts that were taken from a message go with it, also if it has lost their sentences.
+		// Facts that were taken from a message are forgotten with it, even if the message has lost their sentences.
 		case isIn && (!isMessage || isOfTurn), !strings.Contains(left, said.value):
 			said.forgotten = call
 		}

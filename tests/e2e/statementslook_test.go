@@ -123,7 +123,7 @@ func inAnswer(r reply, id string, item seen) seen {
 	return item
 }
 
-// whereNow is a question for where a user lives.
+// whereNow is a recall that asks where a user lives.
 func whereNow(user string) object {
 	return object{
 		"user_id": user, "query": "Where does the user live?", "route": false, "touch": false, "limit": 100, "explain": true,

@@ -17,7 +17,7 @@ type statementOperation struct {
 	ready func(u *stated) // makes the state before the operation
 	do    func(u *stated)
 	later bool            // it is done when so much time has passed that everything may fade
-	first func(u *stated) // is called before that time passes; may be nil
+	first func(u *stated) // is called when that time has passed, before do; may be nil
 }
 
 var statementOperations = []statementOperation{

@@ -89,7 +89,8 @@ func (u *stated) end() {
 	})
 }
 
-// reflect makes an insight of the fact and of another one about an animal. With geese both facts retire.
+// reflect makes an insight of the fact and of another one about an animal. If the animal is geese, both facts become
+// consolidated.
 func (u *stated) reflect(animal string) {
 	u.t.Helper()
 	u.call("POST", "/v1/memories", object{

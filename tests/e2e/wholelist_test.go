@@ -15,7 +15,7 @@ func TestWholeList_IsReportedAgainEachTurn(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, append(size.settings(t), withModels(models)...)...)
-		var scored atomic.Int32 // questions to the scorer in which the first message is to be scored
+		var scored atomic.Int32 // prompts of the scorer that show the first message
 		models.OnPrompt("hippocampus/score", func(r llmtest.ChatRequest) llmtest.Reply {
 			if strings.Contains(r.User, "On day 0 ") {
 				scored.Add(1)

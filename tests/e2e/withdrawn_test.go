@@ -101,8 +101,8 @@ func TestWithdraw_TakesBackATurn(t *testing.T) {
 	})
 }
 
-// An edited message takes the place of the earlier one in one request, also if the client reports its whole list, and
-// an answer is generated again.
+// One request puts an edited message in the place of the earlier one, even if the client reports its whole list, and an
+// answer can be generated again.
 func TestWithdraw_ReplacesATurn(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

@@ -32,7 +32,7 @@ func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
 				}
 			}
 			slices.Sort(list)
-			return slices.Compact(list) // a message and the fact of it
+			return slices.Compact(list) // a message and its fact have the same content
 		}
 		talk := s.call("POST", "/v1/turns", turn("ada", "I saw a tawny 🦉 in Sintra."), 200)
 		if talk.body["left_out"] != nil {
@@ -89,8 +89,8 @@ func TestWordsOnly_IsFoundByItsWordsAndEmbeddedLater(t *testing.T) {
 	})
 }
 
-// While the embedding model is unavailable, what is said is found by its words in recalls, lists and contexts,
-// also after a restart. Once it is back, each message has one memory with its embedding, and the facts are taken.
+// While the embedding model is unavailable, what is said is found by its words in recalls, lists and contexts, also
+// after a restart. Once it is back, each message has one memory with its embedding, and the facts are extracted.
 func TestWordsOnly_HoldsMessagesWhileTheEmbedderIsUnavailable(t *testing.T) {
 	onMainSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)

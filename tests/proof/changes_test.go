@@ -16,12 +16,12 @@ import (
 	"hippocampus/vectorstore/projection"
 )
 
-// change is one thing that takes several calls of the stores.
+// change is a change that takes several calls of the stores.
 type change struct {
 	name   string
-	ready  func(p *plot)               // what precedes the change
-	ask    func(p *plot) bool          // makes it by HTTP, and returns whether the server answered that it is done
-	work   func(p *plot, c tool) error // or makes it by a command that runs next to the server
+	ready  func(p *plot)               // makes the state before the change
+	ask    func(p *plot) bool          // makes the change by HTTP, and reports whether the server answered that it is done
+	work   func(p *plot, c tool) error // or makes the change by a command that runs next to the server
 	repeat bool                        // repeating it finishes what was begun
 	later  bool                        // leaves its pushes to the reconciler
 	gone   bool                        // removes history
@@ -44,8 +44,8 @@ func toolOf(s *server, records db.Store, vectors vectorstore.Store) tool {
 	}
 }
 
-// changes are all changes of several steps that the server makes. The first one is
-// the one whose duration grows with the number of memories.
+// changes are all changes of several steps that the server makes. The duration of the first
+// one grows with the number of memories.
 var changes = []change{
 	{name: "rebuild", ready: written(home(1), pet(1)), drift: true, repeat: true,
 		work: func(p *plot, c tool) error { _, err := c.keep.Rebuild(p.t.Context()); return err }},

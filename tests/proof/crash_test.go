@@ -150,7 +150,7 @@ func (c *campaign) crashThroughout(change change) (made, points int) {
 	return len(calls), points
 }
 
-// crashPoint is one call of a change.
+// crashPoint is a point before or after one call of a change.
 type crashPoint struct {
 	change change
 	calls  []string

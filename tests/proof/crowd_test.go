@@ -56,7 +56,7 @@ type crowd struct {
 	users []*person
 
 	mu    sync.Mutex
-	done  map[string]int // answers by action and status, and their results
+	done  map[string]int // numbers of answers by action and status, and of their results
 	wrong atomic.Int64   // failures so far; only the first are reported
 }
 

@@ -78,7 +78,7 @@ type life struct {
 	t    *testing.T
 	s    *server
 	mind *mind
-	dice *rand.Rand // the same on both sizes, as are the states by which it is used
+	dice *rand.Rand // the same on both sizes, as are the states in which it is used
 
 	all      map[string]db.Record // as of the last step, including purged ones
 	accesses map[string]int       // how often recall has returned a memory

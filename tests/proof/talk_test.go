@@ -29,7 +29,7 @@ func talk(texts ...string) func(p *plot) bool {
 	}
 }
 
-// repeated sends a turn of a conversation with the assistant's answer.
+// repeated sends a turn of a conversation, with an answer in which the assistant repeats the statement.
 func repeated(text, answer string) func(p *plot) bool {
 	return func(p *plot) bool {
 		return p.turn(fields{"id": p.turnID(), "conversation_id": "talk", "messages": []fields{

@@ -30,7 +30,7 @@ var (
 // Pairs returns the pairs of a language.
 func Pairs(language string) []Pair { return pairsIn(pairs, language) }
 
-// PairsOf returns a function that returns the pairs of a language in a file of the form of testdata/pairs.tsv.
+// PairsOf reads a file in the form of testdata/pairs.tsv, and returns a function from a language to its pairs.
 func PairsOf(file string) (func(language string) []Pair, error) {
 	lines, err := os.ReadFile(file)
 	if err != nil {

@@ -72,8 +72,8 @@ func (r *Report) finish() {
 	}
 }
 
-// share is the share of the answers of a kind for which a condition is true. A question with an answer counts only if
-// its statement was returned.
+// share returns the share of the answers of a kind for which a condition is true. A question with an answer counts only
+// if its statement was returned.
 func (r *Report) share(kind Kind, is func(Answer) bool) float64 {
 	n, all := 0, 0
 	for _, a := range r.Answers {

@@ -18,7 +18,7 @@ import (
 // visit is how many turns a user sends before the next user takes over the place.
 const visit = 10
 
-// tolerance is how much later than planned a turn may begin, and how long the last ones
+// tolerance is how much later than planned a turn may begin, and how long the last turns
 // may take to be processed.
 const tolerance = time.Second
 
@@ -123,7 +123,7 @@ func (t *traffic) talk(ctx context.Context, s *sent, place int, due time.Time, l
 	}
 }
 
-// guest returns the user at a place, and how many turns the place has had, and counts this one.
+// guest returns the user at a place and the number of turns that the place has had, and counts one more turn.
 func (t *traffic) guest(place int) (user string, n int) {
 	n = t.places[place]
 	t.places[place]++

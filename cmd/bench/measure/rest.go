@@ -17,10 +17,10 @@ const (
 	restless = 10 * time.Minute // the longest wait, unless options bound it
 )
 
-// Rest waits until the machine is idle, for at least one observation, and returns how
-// long that took. After a load the stores work for minutes: Milvus merges and sorts
-// segments, Postgres vacuums, and recall compares the newest writes in the database.
-// The measurement should not include that. After the longest wait it begins anyway.
+// Rest waits until the machine is idle, for at least one observation, and returns how long
+// that took. After a load the stores work for minutes: Milvus merges and sorts segments,
+// Postgres vacuums, and recall compares the newest writes in the database. The measurement
+// should not include this work. Rest gives up after the longest wait, without an error.
 func Rest(ctx context.Context, longest time.Duration, progress io.Writer) (time.Duration, error) {
 	begin := time.Now()
 	longest = cmp.Or(longest, restless)

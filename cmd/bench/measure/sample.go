@@ -24,7 +24,7 @@ type Sample struct {
 // Times are the latencies of one side over several rounds.
 type Times struct {
 	Latencies []time.Duration
-	Took      time.Duration // all calls, or all runs
+	Took      time.Duration // of all calls together, or of all runs
 	CPU       time.Duration // of the measured process
 }
 

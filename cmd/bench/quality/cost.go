@@ -124,7 +124,7 @@ func (c conversation) endSession(ctx context.Context, client target.Client, sess
 	}, nil)
 }
 
-// count sums the calls of a recording up by prompt.
+// count sums up the calls of a recording by prompt.
 func (cost *Cost) count(r recording.Recording) {
 	calls := map[string][]recording.Call{}
 	for _, call := range r.Calls {

@@ -12,13 +12,13 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// longRunes is the number of characters of a long message, at most.
+// longRunes is the greatest number of characters of a long message.
 const longRunes = 3000
 
 // LongKinds are the ways to make long messages of the turns of a conversation:
 //
-//	pasted     the turns of a session are joined to messages of the user
-//	answers    they are joined to answers of the assistant
+//	pasted     the turns of a session are joined into messages of the user
+//	answers    they are joined into answers of the assistant
 //	among      each turn is a message of the user, and has an answer made of turns of the next conversation
 var LongKinds = []string{"pasted", "answers", "among"}
 

@@ -11,7 +11,7 @@ type Measures struct {
 	R5   float64 `json:"r5"`   // share of the evidence among the first 5
 	R10  float64 `json:"r10"`  // among the first 10
 	R20  float64 `json:"r20"`  // among the first 20
-	NDCG float64 `json:"ndcg"` // at 10, evidence counting 1
+	NDCG float64 `json:"ndcg"` // at 10; each turn of evidence has a gain of 1
 	MRR  float64 `json:"mrr"`  // 1 / rank of the first evidence, 0 without evidence
 }
 
@@ -44,7 +44,7 @@ func measure(ranking, evidence []string) Measures {
 	return Measures{R5: m.R5 / n, R10: m.R10 / n, R20: m.R20 / n, NDCG: gain / ideal, MRR: m.MRR}
 }
 
-// asked is the measures of one question with its origin.
+// asked holds the measures of one question, with its origin.
 type asked struct {
 	conversation int
 	category     string

@@ -28,7 +28,7 @@ type Options struct {
 	Settings []string // KEY=VALUE for the server, such as those of an embedder
 	Paths    []string // conversation files, and folders of them
 	Ablate   bool     // measure once more without each part of the ranking
-	Turns    bool     // measure conversations that are reported as turns also
+	Turns    bool     // also measure conversations that are reported as turns
 	Roles    Roles    // of the speakers of reported turns
 	Contexts bool     // measure contexts, and no rankings
 	Doubts   bool     // measure confidence, and no rankings

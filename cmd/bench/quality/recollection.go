@@ -16,7 +16,7 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// Recollections reports how recalls recollect, for users of whom every second message has faded.
+// Recollections reports how well recalls recollect. Every second message of each user has faded.
 type Recollections struct {
 	Size string         `json:"size"`
 	Rows []Recollecting `json:"rows"`

@@ -63,7 +63,7 @@ func TestPlayer_AnswersAsRecorded(t *testing.T) {
 	}
 	player := NewPlayer(read, func(err error) { t.Error(err) })
 	defer player.Close()
-	for i, user := range append(asked, "one") { // after its last answer, that one again
+	for i, user := range append(asked, "one") { // after the last answer, that answer again
 		answer, err := client(t, player.URL()).Answer(t.Context(), prompt(user))
 		if want := answers[min(i, len(answers)-1)]; err != nil || answer != want {
 			t.Errorf("%q is answered %q, not %q: %v", user, answer, want, err)

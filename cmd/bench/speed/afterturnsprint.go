@@ -50,7 +50,7 @@ const afterTurnsRatio = 1.3
 // largeAlone bounds recalls alone relative to the floor, by the user's number of memories.
 var largeAlone = map[int]limit{1000: {p50: 1.25, p95: 1.5}, 10_000: {p50: 1.5}}
 
-// Check is an error that lists every target that was missed.
+// Check returns an error that lists every missed target.
 func (r AfterTurnsReport) Check() error {
 	var m misses
 	for _, d := range r.Data {

@@ -42,16 +42,16 @@ const (
 // smallRecall bounds the p50 of a recall on SQLite, in milliseconds, by the user's number of memories.
 var smallRecall = map[int]float64{1000: 4, 10_000: 15}
 
-// largeRecall does so on Postgres and Milvus.
+// largeRecall bounds the same on Postgres and Milvus.
 var largeRecall = map[int]float64{100_000: 30}
 
 // The other targets on SQLite.
 const (
 	smallSpread = 3  // of the p99 of recalls to their p50
-	smallFirst  = 60 // p50 in milliseconds of the first recall of a user of 10,000
+	smallFirst  = 60 // p50 in milliseconds of the first recall of a user with 10,000 memories
 )
 
-// Check is an error that lists every target that was missed.
+// Check returns an error that lists every missed target.
 func (r Report) Check() error {
 	var c misses
 	p95 := map[int]float64{} // of one client's recalls, by number of memories

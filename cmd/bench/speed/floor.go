@@ -14,8 +14,8 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// floor is the minimum that any server of these two stores must do, with their bare
-// clients: the cost of recalls and writes without ranking and consistency.
+// floor does the minimum that any server of these two stores must do, with the bare clients
+// of the stores: the cost of recalls and writes without ranking and consistency.
 type floor struct {
 	database   *pgxpool.Pool
 	milvus     client.Client

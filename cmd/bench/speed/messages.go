@@ -61,7 +61,7 @@ func RunMessages(ctx context.Context, o MessagesOptions) (report MessagesReport,
 		if err != nil {
 			return report, err
 		}
-		defer stores.close() //nolint:gocritic // likewise
+		defer stores.close() //nolint:gocritic // both run until the end
 		sides = append(sides, &messagesBench{Server: server, stores: stores})
 	}
 	report.Sides = make([]MessagesSide, len(sides))

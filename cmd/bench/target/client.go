@@ -24,7 +24,7 @@ func newClient(url, key string) Client {
 	return Client{URL: url, key: key, connections: NewConnections(strings.TrimPrefix(url, "http://"))}
 }
 
-// Do sends a body and returns that of the answer. Any status but 2xx is a *Refusal.
+// Do sends a body and returns the body of the answer. Any status but 2xx is a *Refusal.
 func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	return c.send(ctx, method, path, "application/json", body)
 }
@@ -58,7 +58,7 @@ func (c Client) send(ctx context.Context, method, path, contentType string, body
 	return answer.Body, err
 }
 
-// Refusal is an answer with another status than 2xx.
+// Refusal is an answer whose status is not 2xx.
 type Refusal struct {
 	Answer
 	Request string // method and path

@@ -200,7 +200,7 @@ func (j *jsonValue) Set(text string) error {
 	return nil
 }
 
-// some returns cobra.MinimumNArgs(1) with a text of its own.
+// some returns cobra.MinimumNArgs(1) with another error text.
 func some(missing string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -217,7 +217,7 @@ func (a *action) changedJSON(body map[string]any, name string) {
 	}
 }
 
-// exactly returns cobra.ExactArgs with a text of its own.
+// exactly returns cobra.ExactArgs with another error text.
 func exactly(n int, wanted string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {

@@ -142,7 +142,7 @@ func PrintTable(s terminal.Screen, list []wire.Memory, withStatus bool) {
 	s.Table(columns, rows)
 }
 
-// age returns a time as a column of a table has it: relative on a terminal, and exact in a pipe.
+// age returns a time as a column of a table shows it: relative on a terminal, and exact in a pipe.
 func age(s terminal.Screen, t time.Time) string {
 	if s.Width > 0 {
 		return s.Ago(t)

@@ -20,7 +20,7 @@ type Screen struct {
 	Now     time.Time
 }
 
-// NewScreen returns the screen that writes to w. The environment decides as is usual:
+// NewScreen returns the screen that writes to w. The usual variables of the environment decide:
 //
 //	COLUMNS          the width, if it is a number
 //	NO_COLOR         no colours, if it is set

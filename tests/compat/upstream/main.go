@@ -5,8 +5,8 @@
 //	GET  /v1/models                          -> one model
 //	GET  /last                               -> {"authorization", "body"} of the last request to a model
 //
-// A request with tools gets a call of the first one, until a tool has answered. The words "Fail with 429" make it
-// fail with that status. All else gets the text of answerTo. "stream": true streams each answer word by word.
+// A request with tools gets a call of the first one, until a tool has answered. The words "Fail with 429" make it fail
+// with that status. Every other request gets the text of answerTo. "stream": true streams each answer word by word.
 package main
 
 import (
