@@ -15,7 +15,7 @@ import (
 
 // CleanTexts replaces NUL characters, halves of surrogate pairs and bytes that are not UTF-8 by U+FFFD in the fields of
 // a JSON text that hold what people say. Other fields stay unchanged, so that parseObject refuses such characters in
-// ids and names. A text that is not JSON or is nested too deep stays unchanged, too.
+// ids and names. A text that is not JSON or is nested too deep also stays unchanged.
 func CleanTexts(body []byte) ([]byte, []CleanedText) {
 	if utf8.Valid(body) && !containsAny(body, `\u0000`, `\ud`, `\uD`) {
 		return body, nil

@@ -117,8 +117,8 @@ func (p parser) filters(path string, raw jsontext.Value, depth int) ([]node, err
 // field returns the condition that an operator makes; nil: the field has no such operator.
 type field func(path, operator string, operand jsontext.Value) (node, error)
 
-// conditions reads what a field is compared with: a value, a list of values of which one must be equal, or an object of
-// operators that must all hold.
+// conditions reads what a field is compared with: a value, a list of values, one being equal, or an object of operators
+// that must all hold.
 func (p parser) conditions(path string, raw jsontext.Value, f field) (node, error) {
 	operators := fields{}
 	switch raw.Kind() {

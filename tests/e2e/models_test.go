@@ -189,7 +189,7 @@ func TestReembedding_ChangedModelTakesOver(t *testing.T) {
 	})
 }
 
-// The answer tells an operator why the model of a request returns no usable answer.
+// An operator reads in the server's answer why the model of a request returns no usable answer.
 func TestModels_AnswerSaysWhyAModelFails(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)

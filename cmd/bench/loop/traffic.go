@@ -30,7 +30,7 @@ type traffic struct {
 	places  []int // how many turns each place has had
 }
 
-// newTraffic makes the traffic of some users, of whom active are active at once.
+// newTraffic makes the traffic of a number of users; active is the number that is active at once.
 func newTraffic(servers target.Servers, texts content.Texts, users, active int) *traffic {
 	order := rand.New(rand.NewPCG(3, 1)).Perm(users)
 	return &traffic{servers: servers, texts: texts, users: order, places: make([]int, active)}
