@@ -50,7 +50,7 @@ def without_nul(value):
 
 
 def obey_unstated(case):
-    """Changes a request that the schema allows so that it keeps the rules between fields and the rules of open objects."""
+    """Changes a request that the schema allows so that it keeps the rules between fields and those of open objects."""
     query, body = case.query or {}, case.body
     if query.get("scope") in HOLDERS and "merged" not in case.path:
         holder = HOLDERS[query["scope"]]
