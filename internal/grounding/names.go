@@ -12,16 +12,20 @@ import (
 )
 
 // placesFile holds one place in each line: its name, and the name of its people or language, in English and Chinese.
-//
-//go:embed places.txt
-var placesFile string
+// organisationsFile holds companies and universities in the same form. Only IsPlace distinguishes the two.
+var (
+	//go:embed places.txt
+	placesFile string
+	//go:embed organisations.txt
+	organisationsFile string
+)
 
 var places = func() (p struct {
 	of      map[string][]string // words of the same place, by word
 	chinese []string            // the Chinese words, longest first
 }) {
 	p.of = map[string][]string{}
-	for line := range strings.Lines(placesFile) {
+	for line := range strings.Lines(placesFile + organisationsFile) {
 		words := strings.Fields(line)
 		for _, w := range words {
 			p.of[plain(w)] = words
@@ -192,4 +196,7 @@ func (has Evidence) contains(s string) bool {
 }
 
 // IsPlace reports whether a word is one of places.txt.
-func IsPlace(word string) bool { return places.of[plain(word)] != nil }
+func IsPlace(word string) bool {
+	low := plain(word)
+	return places.of[low] != nil && !slices.Contains(strings.Fields(organisationsFile), low)
+}

@@ -52,16 +52,25 @@ func Common(a, b []Claim) bool {
 }
 
 // Contradicted returns the attribute for which two statements claim different values. Two values are equal if one
-// has all words of the other. A Chinese value and one of another language cannot be compared.
+// has all words of the other. A Chinese value and one of another language are compared if they are listed.
 func Contradicted(earlier, later []Claim) (attribute string, contradicted bool) {
 	for _, e := range earlier {
 		for _, l := range later {
-			if e.isOf(l) && isChinese(e) == isChinese(l) && !has(e.Value, l.Value) && !has(l.Value, e.Value) {
+			if e.isOf(l) && e.differs(l) {
 				return e.Attribute, true
 			}
 		}
 	}
 	return "", false
+}
+
+// differs reports whether two values of an attribute are known to be different.
+func (c Claim) differs(o Claim) bool {
+	if isChinese(c) == isChinese(o) {
+		return !has(c.Value, o.Value) && !has(o.Value, c.Value)
+	}
+	isSame, isKnown := translated(c, o)
+	return isKnown && !isSame
 }
 
 func (c Claim) isOf(o Claim) bool { return c.Attribute == o.Attribute && c.Kind == o.Kind }

@@ -49,7 +49,7 @@ func TestContradicted_FindsWhatIsSaidLater(t *testing.T) {
 	}
 }
 
-func TestContradicted_ComparesValuesOfOneLanguage(t *testing.T) {
+func TestContradicted_ComparesAcrossLanguages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		older, newer string
@@ -58,6 +58,27 @@ func TestContradicted_ComparesValuesOfOneLanguage(t *testing.T) {
 		{older: "我住在里斯本。", newer: "I moved to Lisbon."},
 		{older: "我住在里斯本。", newer: "我搬到了波尔图。", want: true},
 		{older: "我今年34岁。", newer: "I'm 35 now.", want: true},
+		{older: "I moved to Lisbon.", newer: "我住在杭州。", want: true},
+		{older: "我住在杭州西湖区。", newer: "I moved to Lisbon.", want: true},
+		{older: "我住在杭州西湖区。", newer: "I live in Hangzhou."},
+		{older: "I live in Lisbon.", newer: "我搬到了义乌。", want: true},
+		{older: "I live in Kettering.", newer: "我住在义乌。"}, // neither is listed
+		{older: "I live in Hong Kong.", newer: "我住在香港。"},
+		{older: "I live in Britain.", newer: "我住在英国。"},
+		{older: "We live in the United States.", newer: "我住在美国。"},
+		{older: "I work as a nurse.", newer: "我是一名律师。", want: true},
+		{older: "我是一名小学老师。", newer: "I work as an accountant now.", want: true},
+		{older: "I'm a teacher.", newer: "我是一名小学老师。"},
+		{older: "I'm a physician.", newer: "我是外科医生。"},
+		{older: "I'm a developer.", newer: "我是一名程序员。"},
+		{older: "I work at Google.", newer: "我在腾讯上班。", want: true},
+		{older: "I work at Google.", newer: "我在谷歌公司上班。"},
+		{older: "I work at Google.", newer: "我在Google上班。"},
+		{older: "I work at Google.", newer: "我在一家互联网企业上班。"},
+		{older: "Please answer in English.", newer: "以后请用中文回答我。", want: true},
+		{older: "Please answer me in Mandarin.", newer: "以后请用普通话回答我。"},
+		{older: "我是单身。", newer: "I'm married now.", want: true},
+		{older: "My name is Tom.", newer: "我叫王伟。"}, // many have a name in each language
 	} {
 		if _, got := Contradicted(Of(c.older), Of(c.newer)); got != c.want {
 			t.Errorf("%s, then %s: %t", c.older, c.newer, got)
@@ -84,6 +105,9 @@ func TestOf_ReadsTheUsersPresent(t *testing.T) {
 		"Let's switch to Spanish.":                     "preferred language spanish",
 		"我住在里斯本。":                                      "home 里斯本",
 		"我在银行工作，住在杭州。":                                 "employer 银行, home 杭州",
+		"我在腾讯上班。":                                      "employer 腾讯",
+		"我在Google上班。":                                  "employer google",
+		"我在杭州上班。":                                      "",
 		"请打我的新电话010-5550199。":                          "telephone number 0105550199",
 
 		// Other people, the past, plans, side jobs, and words that look like claims.

@@ -81,6 +81,9 @@ func (c Claim) includes(o Claim) bool {
 		return true
 	case isChinese(c) && isChinese(o):
 		return strings.Contains(o.Value[0], c.Value[0]) || strings.Contains(c.Value[0], o.Value[0])
+	case isChinese(c) != isChinese(o):
+		isSame, _ := translated(c, o)
+		return isSame
 	}
 	return has(o.Value, c.Value)
 }

@@ -88,7 +88,7 @@ var hanClauseEnds = lazyregexp.New(`[，。；！,;!]`)
 func ofChinese(statement string) (claims []Claim) {
 	add := func(of, kind, value string) {
 		if value != "" {
-			claims = append(claims, Claim{of, kind, []string{value}})
+			claims = append(claims, Claim{of, kind, []string{strings.ToLower(value)}})
 		}
 	}
 	stated := false // a clause has the user as its subject

@@ -1,0 +1,43 @@
+package grounding
+
+import (
+	"slices"
+	"strings"
+)
+
+// Names returns the names in English and Chinese of the place, language or company that a text names, by places.txt and
+// organisations.txt; nil if it is not listed.
+func Names(name string) []string { return places.of[plain(name)] }
+
+// PlaceIn returns the listed Chinese name that a text begins with, the longest one; "" if there is none.
+func PlaceIn(s string) string {
+	i := slices.IndexFunc(places.chinese, func(place string) bool { return strings.HasPrefix(s, place) })
+	if i < 0 {
+		return ""
+	}
+	return places.chinese[i]
+}
+
+// occupations holds the lines of occupations.txt by each word on their left side.
+var occupations = func() map[string][]string {
+	of := map[string][]string{}
+	for _, e := range entriesOf(occupationsFile) {
+		words := listed(e.left)
+		for _, w := range words {
+			of[w] = slices.Concat(of[w], words, listed(e.right))
+		}
+	}
+	return of
+}()
+
+// Occupations returns what is listed for the occupation that a text ends with: its names in English and Chinese, and
+// what tells of it; nil if none is listed.
+func Occupations(s string) []string {
+	longest := ""
+	for name := range occupations {
+		if strings.HasSuffix(s, name) && len(name) > len(longest) {
+			longest = name
+		}
+	}
+	return occupations[longest]
+}
