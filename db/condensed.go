@@ -23,11 +23,11 @@ type CondensedTx interface {
 	StandIns(ctx context.Context, ids []string) ([]StandIn, error)
 }
 
-// StandIn is a memory, and the active reflections and summaries that were derived from it.
+// StandIn is a memory, and the reflections and summaries that were derived from it and are active or contradicted.
 type StandIn struct {
 	ID        string
 	Status    memory.Status
 	IsForeign bool     // the memory's embedding is of another model than the one that serves
 	Current   []string // ids, in order; no source of them is superseded
-	Former    []string // ids, in order; a source of each is superseded
+	Former    []string // ids, in order; each is contradicted, or active and a source of it is superseded
 }

@@ -160,6 +160,35 @@ func TestCondensed_SupersedesWhatWasSaidEarlier(t *testing.T) {
 	}
 }
 
+// A later statement supersedes an insight by the insight's own words. The facts of the insight are active again unless
+// the statement contradicts them too, and are condensed again when the statement is withdrawn.
+func TestCondensed_IsReleasedByAContradictedInsight(t *testing.T) {
+	t.Parallel()
+	for name, home := range map[string]string{"unknown to the fact": "My street is in Utrecht.", "of a fact": atUtrecht} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const insight = "The user lives in Utrecht, and likes Mozart."
+			b := newTalk(t)
+			b.tell(home, likesMozart)
+			b.condense(insight, home, likesMozart)
+			b.tell(atGroningen)
+			want := map[string]string{
+				home: "active", likesMozart: "active", insight: "superseded", atGroningen: "active",
+			}
+			if home == atUtrecht {
+				want[home] = "superseded"
+			}
+			b.wantFacts("said", want)
+			if _, err := b.Withdraw(t.Context(), ada.AppID, string(rune('0'+b.told))); err != nil {
+				t.Fatal(err)
+			}
+			b.wantFacts("withdrawn", map[string]string{
+				home: "consolidated", likesMozart: "consolidated", insight: "active", atGroningen: "forgotten",
+			})
+		})
+	}
+}
+
 // When the later statement is withdrawn, both facts are condensed again, each time. When a request restores the
 // superseded fact instead, only the other fact is condensed again.
 func TestCondensed_IsUndone(t *testing.T) {

@@ -38,6 +38,20 @@ func TestRules_ReplaceASingleAttribute(t *testing.T) {
 	}
 }
 
+// A value replaces one that was stated in another language, unless both are names of the same place.
+func TestRules_ReplaceAcrossLanguages(t *testing.T) {
+	t.Parallel()
+	b := newTalk(t)
+	b.tell("I moved to Lisbon.", "我住在杭州。", "I live in Hangzhou.", "我搬到了里斯本。")
+	b.wantFacts("told", map[string]string{
+		"I moved to Lisbon.": "superseded", "我住在杭州。": "superseded", "I live in Hangzhou.": "superseded",
+		"我搬到了里斯本。": "active",
+	})
+	if m := b.named(memory.Superseded, "fact: 我住在杭州"); m.SupersededBy != b.named(memory.Active, "fact: 我搬到了里斯本").ID {
+		t.Errorf("%q is superseded by another statement of the same home: %+v", m.Content, m)
+	}
+}
+
 // A statement counts as of when it was said, not of when it arrived.
 func TestRules_KeepTheLaterOfTwoStatements(t *testing.T) {
 	t.Parallel()

@@ -125,6 +125,21 @@ func standIns(t *testing.T, s db.Store) {
 	update(t, s, *made["home"])
 	want("of a superseded source", read("home"), map[string][2][]string{"work": {{"summary"}, {"insight"}}})
 
+	for _, kind := range []memory.RelationKind{memory.Refines, memory.Contradicts} {
+		made["summary"].Status, made["summary"].SupersededBy = memory.Superseded, made["fact"].ID
+		made["summary"].Revision++
+		update(t, s, *made["summary"])
+		must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+			return tx.AddRelations(ctx, []memory.Relation{
+				{From: made["fact"].ID, Kind: kind, To: made["summary"].ID, CreatedAt: epoch},
+			})
+		}))
+		of := map[memory.RelationKind][2][]string{memory.Contradicts: {nil, {"summary"}}}[kind]
+		want("of a source of a summary that another memory "+string(kind), read("dog"), map[string][2][]string{
+			"dog": of, "work": {nil, append([]string{"insight"}, of[1]...)},
+		})
+	}
+
 	_, err := s.SetTarget(t.Context(), memory.Space{Model: "another", Dim: 4}, epoch)
 	must(t, err)
 	if foreign := read("dog"); !foreign["dog"].IsForeign || !foreign["work"].IsForeign {

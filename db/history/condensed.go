@@ -10,7 +10,7 @@ import (
 )
 
 // Released is the detail of the event that makes a condensed memory active again, since all insights and summaries that
-// stood for it are former: a source of each is superseded.
+// stood for it are former: each of them is contradicted, or a source of it is superseded.
 type Released struct {
 	*Change
 	Former []string `json:"former"` // their ids
@@ -22,8 +22,8 @@ type condensedAgain struct {
 	Into []string `json:"into"` // ids of the insights and summaries that stand for it
 }
 
-// standsDifferently reports whether a change of status may decide what stands for condensed memories: a source of an
-// insight becomes superseded or ceases to be, an insight becomes active again, or a memory is condensed.
+// standsDifferently reports whether a change of status may decide what stands for condensed memories: an insight, or a
+// source of one, becomes superseded or ceases to be, an insight becomes active again, or a memory is condensed.
 func standsDifferently(before, after *memory.Memory) bool {
 	switch {
 	case before.Status == after.Status || after.Type == memory.TypeMessage:

@@ -121,7 +121,7 @@ func (r *Recorder) Update(ctx context.Context, before memory.Memory, after *memo
 		r.unsettled = append(r.unsettled, after.ID)
 	}
 	if before.Status == memory.Superseded && after.Status == memory.Active {
-		if err := ResumeFacts(ctx, r.tx, after.ID); err != nil {
+		if err := ResumeFacts(ctx, r.tx, after.ID, func(Change) bool { return true }); err != nil {
 			return err
 		}
 	}

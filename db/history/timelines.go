@@ -28,11 +28,6 @@ type factEnd struct {
 	Due        time.Time        `json:"due,omitzero"`
 }
 
-// endedFacts is the part of an event's detail with ended facts.
-type endedFacts struct {
-	Ended []EndedFact `json:"ended_facts"`
-}
-
 func endOf(f memory.Fact) factEnd {
 	return factEnd{
 		State: f.State, Reason: f.Reason, ValidUntil: f.ValidUntil, EndsMemory: f.EndsMemory, Due: f.Due,
@@ -69,16 +64,19 @@ func EndFacts(
 	return ended, nil
 }
 
-// ResumeFacts makes the values valid again that EndFacts ended last for a memory, unless they have changed since or
-// another value is valid in their time.
-func ResumeFacts(ctx context.Context, tx db.UserTx, memoryID string) error {
+// ResumeFacts makes the values valid again that EndFacts ended for a memory by the latest change that undoes accepts,
+// unless they have changed since or another value is valid in their time.
+func ResumeFacts(ctx context.Context, tx db.UserTx, memoryID string, undoes func(c Change) bool) error {
 	events, err := tx.Events(ctx, memoryID)
 	if err != nil {
 		return err
 	}
 	for _, e := range slices.Backward(events) {
-		var detail endedFacts
-		if json.Unmarshal(e.Detail, &detail) != nil || len(detail.Ended) == 0 {
+		var detail struct {
+			Change
+			Ended []EndedFact `json:"ended_facts"`
+		}
+		if json.Unmarshal(e.Detail, &detail) != nil || len(detail.Ended) == 0 || !undoes(detail.Change) {
 			continue
 		}
 		for _, ended := range detail.Ended {

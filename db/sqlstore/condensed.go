@@ -42,13 +42,15 @@ func (u *UserTx) StandIns(ctx context.Context, ids []string) (standIns []db.Stan
 			UNION SELECT to_id FROM derived {|CROSS }JOIN memory_relations ON from_id = derived.id WHERE kind = 'derived_from'
 		)
 		SELECT m.id, m.status, m.embedding_model <> coalesce((SELECT model FROM serving), m.embedding_model),
-			coalesce({d.id::text|d.id}, ''), EXISTS (
+			coalesce({d.id::text|d.id}, ''), coalesce(d.status = 'superseded', false) OR EXISTS (
 				SELECT 1 FROM memory_relations AS s JOIN agent_memories AS f ON f.id = s.to_id
 				WHERE s.from_id = d.id AND s.kind = 'derived_from' AND f.status = 'superseded')
 		FROM sources {|CROSS }JOIN agent_memories AS m ON m.id = sources.id
 			LEFT JOIN memory_relations AS r ON r.to_id = m.id AND r.kind = 'derived_from'
-			LEFT JOIN agent_memories AS d ON d.id = r.from_id AND {|+}d.status = 'active'
-				AND {|+}d.memory_type IN ('reflection', 'summary')
+			LEFT JOIN agent_memories AS d ON d.id = r.from_id AND {|+}d.memory_type IN ('reflection', 'summary')
+				AND ({|+}d.status = 'active' OR {|+}d.status = 'superseded' AND EXISTS (
+					SELECT 1 FROM memory_relations AS c
+					WHERE c.to_id = d.id AND c.from_id = d.superseded_by AND c.kind = 'contradicts'))
 		WHERE {|+}m.status IN ('active', 'consolidated') AND {|+}m.app_id = $1 AND {|+}m.user_id = $2
 		ORDER BY m.id, d.id`, u.Owner.AppID, u.Owner.UserID, validIDs(ids))
 	for _, p := range found {

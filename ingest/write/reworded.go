@@ -191,10 +191,12 @@ func (t *transaction) reword(
 	if len(r.messages)+len(r.derived) > 0 {
 		t.keepWording(before, r)
 	}
-	if r.former != "" {
-		if err := history.ResumeFacts(ctx, t.tx, id); err != nil {
-			return memory.Memory{}, err
-		}
+	isBack := func(c history.Change) bool {
+		was, isReworded := c.From["content"].(string)
+		return isReworded && sameWords(was, own.Content)
+	}
+	if err := history.ResumeFacts(ctx, t.tx, id, isBack); err != nil {
+		return memory.Memory{}, err
 	}
 	revived, err := t.undoSince(ctx, rows, *own, r)
 	if err != nil {
