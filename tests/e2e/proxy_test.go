@@ -20,12 +20,16 @@ func newProxy(t *testing.T, upstream string) *toxiproxy.Proxy {
 	return proxy
 }
 
-// reconnect lets connections through.
+// reconnect lets connections through. A process that another test starts has a copy of the listener that was closed,
+// until it executes its program: until then the port is in use.
 func reconnect(t *testing.T, proxy *toxiproxy.Proxy) {
 	t.Helper()
-	if err := proxy.Start(); err != nil {
-		t.Fatal(err)
-	}
+	eventually(t, "the proxy listening on its port", func() string {
+		if err := proxy.Start(); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
 }
 
 // cut closes every connection and refuses new ones. The port stays the proxy's own.
