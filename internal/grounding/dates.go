@@ -67,13 +67,13 @@ var datePatterns = []struct {
 		strings.Fields("uary March April June July August ber")},
 	{lazyregexp.New(`\b(?:in|since|until|by|last|next|this|early|late|mid|every|during|of|from) (May)\b`), "m",
 		[]string{"May"}},
-	{lazyregexp.New(`\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b`), "w", []string{"day"}},
+	{lazyregexp.New(`\b(?:every )?((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b`), "w", []string{"day"}},
 	{lazyregexp.New(`(\d{4})年(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]?`), "ymd", []string{"月"}},
 	{lazyregexp.New(`(\d{4})年(\d{1,2}|` + hanNumber + `)月`), "ym", []string{"月"}},
 	{lazyregexp.New(`(\d{1,2}|` + hanNumber + `)月(\d{1,2}|` + hanNumber + `)[日号]`), "md", []string{"月"}},
-	{lazyregexp.New(`(\d{1,2}|` + hanNumber + `)月(?:份|[^\p{Han}]|$|底|初|中|的|去|要|入|搬|死|离|结|出|开)`), "m",
+	{lazyregexp.New(`(\d{1,2}|` + hanNumber + `)月(?:$|[^亮球饼薪租费经子])`), "m",
 		[]string{"月"}},
-	{lazyregexp.New(`(?:周|星期|礼拜)([一二三四五六日天])`), "w", []string{"周", "星期", "礼拜"}},
+	{lazyregexp.New(`每?(?:周|星期|礼拜)([一二三四五六日天])`), "w", []string{"周", "星期", "礼拜"}},
 	{lazyregexp.New(`\b((?:19|20)\d{2})\b`), "y", numerals},
 }
 
@@ -240,6 +240,9 @@ func valueOf(s string) int {
 
 // date reports whether the sources have every known part of a date, or a relative date that may mean it.
 func (has Evidence) date(d date) bool {
+	if d.isRecurring() {
+		has.near, has.times = nil, nil
+	}
 	if slices.ContainsFunc(has.near, d.mayLieIn) {
 		return true
 	}
@@ -247,6 +250,25 @@ func (has Evidence) date(d date) bool {
 		d.has(int(d.month), func(o date) int { return int(o.month) }, has) &&
 		d.has(d.day, func(o date) int { return o.day }, has) &&
 		d.hasWeekday(has)
+}
+
+// isRecurring reports whether a date is a day of each week, which is not the day on which something was said.
+func (d date) isRecurring() bool {
+	return d.weekday > 0 && (strings.HasPrefix(d.words, "every") || strings.HasPrefix(d.words, "每") ||
+		strings.HasSuffix(d.words, "days"))
+}
+
+// weekdayRun matches days of the week in one word, as in 周一三五.
+var weekdayRun = lazyregexp.New(`(?:周|星期)([一二三四五六日]{2,})`)
+
+// weekdaysIn returns the days of such runs.
+func weekdaysIn(s string) (dates []date) {
+	for _, run := range weekdayRun.FindAllStringSubmatch(s, -1) {
+		for _, r := range run[1] {
+			dates = append(dates, date{words: run[0], weekday: weekdays[string(r)]})
+		}
+	}
+	return dates
 }
 
 // hasWeekday is has for the day of the week. No number of a source is a day of the week.

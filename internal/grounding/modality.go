@@ -18,6 +18,9 @@ var (
 	// wished matches 想, "want to", and the words in which 想 has another sense.
 	wished = lazyregexp.New(`想法|想象|想起|想到|想念|理想|思想|梦想|猜想|联想|感想|设想|想家|想`)
 
+	// beforeCondition matches the space before a condition, where a clause ends.
+	beforeCondition = lazyregexp.New(`(?i) (if|unless|in case|as long as|provided that)\b`)
+
 	// monthOfMay matches "May" as a month, since the month is no possibility.
 	monthOfMay = lazyregexp.New(`(\d(?:st|nd|rd|th)? |\b(?:in|of|since|until|by|before|after|from|to|early|mid|` +
 		`late|last|next|this|every) )May\b|\bMay( \d)`)

@@ -25,7 +25,7 @@ var (
 	digits   = lazyregexp.New(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
 	spelled  = lazyregexp.New(`(?i)\b` + spelledWord + `(?:[- ]` + spelledWord + `)*\b`)
 	han      = lazyregexp.New(`第?` + hanNumber + `(?:分钟|秒钟|\p{Han})?`)
-	counters = "岁年月日号个只天次人点元块公里米斤层楼周小时条本台辆张位名口届级期度遍趟杯片瓶盒袋碗颗粒双根棵座栋间份晚夜"
+	counters = "岁年月日号个只天次人点元块公里米斤层楼周小时条本台辆张位名口届级期度遍趟杯片瓶盒袋碗颗粒双根棵座栋间份晚夜件罐幅套种首篇章句门所部枝朵匹群封"
 	clock    = lazyregexp.New(`(?i)\b(\d{1,2})(?::\d{2})? ?p\.?m\b|(?:下午|晚上)(\d{1,2})`)
 	ordinal  = lazyregexp.New(`(?i)\b(?:` + strings.Join(ordinals, "|") + `)\b`)
 	ordinals = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
@@ -54,6 +54,9 @@ func numbersIn(s string) []number {
 	for _, at := range digits.FindAllStringIndex(s, -1) {
 		words := s[at[0]:at[1]]
 		value, _ := strconv.ParseFloat(strings.ReplaceAll(words, ",", ""), 64)
+		if strings.HasPrefix(s[at[1]:], "万") {
+			value *= 10_000
+		}
 		list = append(list, number{words, value, unit.MatchString(s[at[1]:])})
 	}
 	if !latin && !hasHan {
@@ -69,6 +72,9 @@ func numbersIn(s string) []number {
 	}
 	for _, at := range han.FindAllStringIndex(s, -1) {
 		words := s[at[0]:at[1]]
+		if strings.HasPrefix(words, "万") && joined(s[:at[0]]) { // 20万 is one number
+			continue
+		}
 		numerals := strings.TrimFunc(words, func(r rune) bool { return hanDigits[r] == 0 && r != '零' && r != '〇' })
 		_, after, _ := strings.Cut(words, numerals)
 		counted := after != "" && strings.Contains(counters, after) || strings.HasPrefix(words, "第") ||
@@ -139,7 +145,7 @@ func hanValue(s string) (total int) {
 			}
 			digit, places = v, places+1
 		case v == 10_000:
-			total += (part + max(digit, 1)) * v
+			total += max(part+digit, 1) * v
 			unit = v
 			part = 0
 			digit = 0
@@ -190,12 +196,31 @@ func (has Evidence) number(n number) bool {
 		return true
 	}
 	d := digitsOf(n.words)
-	if len(d) >= minDigits && slices.ContainsFunc(has.digits, func(all string) bool { return strings.Contains(all, d) }) {
+	if has.sum(n.value) {
+		return true
+	}
+	if len(d) >= minDigits && !strings.Contains(n.words, ",") && slices.ContainsFunc(has.digits, func(all string) bool { return strings.Contains(all, d) }) {
 		return true
 	}
 	return slices.ContainsFunc(has.dates, func(o date) bool {
 		return n.value == float64(o.year) || n.value == float64(o.month) || n.value == float64(o.day)
 	})
+}
+
+// leastSum is the least number that may be the sum of two numbers of the sources: smaller ones are too often one.
+const leastSum = 100
+
+// sum reports whether a number is the sum of two of the sources, each of at least two digits.
+func (has Evidence) sum(value float64) bool {
+	if value < leastSum {
+		return false
+	}
+	for n := range has.numbers {
+		if n >= 10 && value-n >= 10 && has.numbers[value-n] {
+			return true
+		}
+	}
+	return false
 }
 
 func digitsOf(s string) string {

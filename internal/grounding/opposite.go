@@ -1,6 +1,7 @@
 package grounding
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,23 +22,7 @@ func ReadAccount(lines ...Line) Account {
 	a := Account{known: map[string]bool{}}
 	var reference referent
 	for i, line := range lines {
-		for _, l := range text.Lexemes(line.Text) {
-			a.known[l] = true
-		}
-		for _, sentence := range text.Sentences(line.Text) {
-			clauses := clausesOf(sentence, ofAccounts)
-			for _, c := range clauses {
-				for _, l := range c.content { // words of forms.txt, which the line may not have
-					a.known[l] = true
-				}
-			}
-			if !strings.ContainsAny(sentence, "?？") { // a question affirms and denies nothing
-				clauses = slices.DeleteFunc(clauses, clause.isFragment)
-				a.clauses = append(a.clauses, clauses...)
-				a.clauses = append(a.clauses, reference.resolved(clauses)...)
-			}
-			reference.read(sentence)
-		}
+		a.read(line.Text, &reference)
 		if line.Assistant && i+1 < len(lines) && !lines[i+1].Assistant {
 			_, answered := taken(line.Text, lines[i+1].Text, ofAccounts)
 			a.clauses = append(a.clauses, answered...)
@@ -46,9 +31,38 @@ func ReadAccount(lines ...Line) Account {
 	return a
 }
 
+// read adds what a line states. reference is the name that was last said before it.
+func (a *Account) read(line string, reference *referent) {
+	for _, l := range text.Lexemes(line) {
+		a.known[l] = true
+	}
+	for _, sentence := range text.Sentences(line) {
+		clauses := clausesOf(sentence, ofAccounts)
+		for _, c := range clauses {
+			for _, l := range c.content { // words of forms.txt, which the line may not have
+				a.known[l] = true
+			}
+		}
+		if !strings.ContainsAny(sentence, "?？") { // a question affirms and denies nothing
+			clauses = slices.DeleteFunc(clauses, clause.isFragment)
+			a.clauses = append(a.clauses, clauses...)
+			a.clauses = append(a.clauses, reference.resolved(clauses)...)
+		}
+		reference.read(sentence)
+	}
+}
+
 // Opposes returns what is wrong with a text about the talk that says the opposite of what was said, as in `says the
 // opposite of "I never swim"`; "" if it does not, or if something else that was said agrees with it.
 func (a Account) Opposes(about string) string {
+	if opposite := a.opposite(about); opposite != "" {
+		return "says the opposite of " + strconv.Quote(opposite)
+	}
+	return ""
+}
+
+// opposite returns the words that a text about the talk says the opposite of; "" if there are none.
+func (a Account) opposite(about string) string {
 	clauses := clausesOf(about, ofAccounts)
 	opposite := contradicted(a.clauses, clauses, nameOf(about), clause.hasAll)
 	for _, c := range clauses {
@@ -56,13 +70,73 @@ func (a Account) Opposes(about string) string {
 			opposite = c.deniedBy(a.clauses, clauses, func(said clause, terms []string) bool {
 				return a.contains(c, said, terms)
 			})
+			opposite = cmp.Or(opposite, a.wished(c))
 		}
 	}
-	if opposite == "" {
+	return opposite
+}
+
+// onlyWished is opposite for a wish, a plan, a possibility or a condition that the text makes a fact of.
+func (a Account) onlyWished(about string) string {
+	if tokens := tokensOf(plain(about)); former.has(tokens, about) || conditions.has(tokens, about) {
 		return ""
 	}
-	return "says the opposite of " + strconv.Quote(opposite)
+	words := a.opposite(about)
+	for _, c := range clausesOf(about, ofAccounts) {
+		if c.modal || c.denied || c.isLiking() {
+			return ""
+		}
+	}
+	isOwned := having.MatchString(about)
+	for _, said := range a.clauses {
+		if said.modal && said.words == words && !(isOwned && said.presupposes()) {
+			return words
+		}
+	}
+	return ""
 }
+
+// wished returns the words that wish, plan or allow for what a clause says to be so: what someone is to have, to do or
+// to get. It returns "" if other words state it.
+func (a Account) wished(c clause) (against string) {
+	what := without(c.content, acquired)
+	if c.modal || c.denied || len(what) == 0 || c.isLiking() {
+		return ""
+	}
+	for _, said := range a.clauses {
+		has := without(said.content, acquired)
+		switch {
+		case len(has) == 0 || !(covers(has, what) && len(has) <= 2*len(what)) && !(len(has) > 1 && covers(what, has)):
+		case !said.modal:
+			return ""
+		case !said.denied && !(said.planned && c.ahead) && !said.presupposes():
+			against = said.words
+		}
+	}
+	return against
+}
+
+// presupposes reports whether a clause wishes something for what is there: "the dog", or what was formerly so.
+func (c clause) presupposes() bool {
+	tokens := tokensOf(plain(c.words))
+	return definite.has(tokens, "") && !indefinite.has(tokens, "") || former.has(tokens, c.words)
+}
+
+// isLiking reports whether a clause says that someone likes something.
+func (c clause) isLiking() bool { return liking.has(tokensOf(plain(c.words)), c.words) }
+
+// acquired are the lexemes of verbs by which a wish and a fact of the same thing differ.
+var acquired = text.Lexemes(strings.Join(cues["acquire"], " "))
+
+// having matches what says that something is there.
+var having = lazyregexp.New(`\b(?:has|have|owns?)\b`)
+
+var (
+	liking     = phrasesOf("liking")
+	former     = phrasesOf("former")
+	definite   = phrasesOf("definite")
+	indefinite = phrasesOf("indefinite")
+)
 
 // contains reports whether a clause c about the talk says what a clause of the talk says, and adds little, such as when
 // or with whom: at most two terms for each three of the other clause, or one for each three if c denies something,

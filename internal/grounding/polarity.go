@@ -48,6 +48,9 @@ func isHanRune(r rune) bool { return unicode.Is(unicode.Han, r) }
 
 // clausesOf returns the clauses of a text.
 func clausesOf(s string, as reading) (clauses []clause) {
+	if as.isModal {
+		s = beforeCondition.ReplaceAllString(s, ", $1")
+	}
 	sentence := 0 // the first clause of the sentence
 	for start := 0; start < len(s); {
 		end, next := len(s), len(s)
@@ -140,7 +143,8 @@ func (c clause) deniedBy(all, around []clause, states func(said clause, terms []
 		case said.unclear || said.agreesWith(c):
 			return ""
 		case c.modal && !said.modal, said.modal && !c.modal && c.denied, // one leaves the other open
-			said.planned && c.ahead && said.denied == c.denied:
+			said.planned && c.ahead && said.denied == c.denied,
+			said.modal && c.isLiking():
 		case !said.isIn(around):
 			against = said.words
 		}

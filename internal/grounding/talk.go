@@ -16,19 +16,22 @@ type Talk struct {
 	own     *matter  // what the user says, knows or consents to
 	all     *matter  // own, and what the assistant alone says
 	clauses []clause // of the user, and what the user's answers make of the assistant's questions
+	account Account  // the same, with what the user wishes, plans or says to be possible
 }
 
 // ReadTalk reads the lines of a talk, for several facts of it. What the assistant says becomes the user's own by the
 // user's consent in the next line.
 func ReadTalk(lines ...Line) *Talk {
-	t := &Talk{}
+	t := &Talk{account: Account{known: map[string]bool{}}}
 	var own, all []*matter
+	var reference referent
 	for i, line := range lines {
 		read := matterOf(line.Source)
 		all = append(all, read)
 		if !line.Assistant {
 			own = append(own, read)
 			t.clauses = append(t.clauses, clausesOf(line.Text, ofFacts)...)
+			t.account.read(line.Text, &reference)
 			continue
 		}
 		if i+1 == len(lines) || lines[i+1].Assistant {
@@ -43,6 +46,8 @@ func ReadTalk(lines ...Line) *Talk {
 			own = append(own, matterOf(Source{agreed, line.At}))
 		}
 		t.clauses = append(t.clauses, answered...)
+		_, answered = taken(line.Text, lines[i+1].Text, ofAccounts)
+		t.account.clauses = append(t.account.clauses, answered...)
 	}
 	t.own = matterOfAll(own)
 	t.all = matterOfAll(all)
@@ -69,6 +74,9 @@ func (t *Talk) Unsaid(fact string) string {
 	}
 	if denied := t.contradicted(fact); denied != "" {
 		return "the user says the opposite: " + strconv.Quote(denied)
+	}
+	if wish := t.account.onlyWished(fact); wish != "" {
+		return "the user says only: " + strconv.Quote(wish)
 	}
 	return ""
 }

@@ -19,6 +19,11 @@ func (has Evidence) Why(statement string) string {
 			added = append(added, name)
 		}
 	}
+	for _, thing := range has.addedThings(statement) {
+		if !slices.Contains(added, thing) {
+			added = append(added, thing)
+		}
+	}
 	for _, words := range named.FindAllString(statement, -1) {
 		if !has.contains(plain(words)) {
 			added = append(added, words)
@@ -40,4 +45,4 @@ func beginsClause(statement, name string) bool {
 
 // named matches text that the sources must have in the same words: a level or a code, such as B2, the title of a work,
 // a Chinese name of a group of companies, the end of a Chinese name of an illness, and a prize.
-var named = lazyregexp.New(`\b\p{Lu}{1,3}\d{1,4}\b|《[^《》]+》|\p{Han}{2}集团|\p{Han}(?:症|炎|癌|溃疡|综合征)|[特一二三四]等奖`)
+var named = lazyregexp.New(`\b\p{Lu}{1,3}\d{1,4}\b|《[^《》]+》|\p{Han}{2}集团|\p{Han}(?:症|炎|癌|溃疡|综合征)|[特一二三四]等奖|[初高大][一二三四]|[中高]考`)

@@ -1,6 +1,7 @@
 package compression
 
 import (
+	_ "embed"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -24,16 +25,29 @@ func TestParse_RefusesTheOpposite(t *testing.T) {
 	})
 }
 
-// Summaries and contexts say what was said, and add nothing.
+//go:embed testdata/condensed_held.txt
+var condensedTexts string
+
+// mostOfMemories is the share of texts that may add something to memories and be taken, in percent.
+const mostOfMemories = 14
+
+// memoryTexts are files of texts about memories, each after its day.
+func memoryTexts() []claimtest.File {
+	return []claimtest.File{{Name: "condensed_held.txt", Text: condensedTexts}}
+}
+
+// Summaries and contexts say what was said in conversations and memories, and add nothing.
 func TestParse_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
 	t.Run("compression", func(t *testing.T) {
 		t.Parallel()
 		claimtest.Check(t, claimtest.Summaries(), refusalOfSummary(t))
+		claimtest.CheckUpTo(t, mostOfMemories, memoryTexts(), refusalOfCompression(t))
 	})
 	t.Run("context", func(t *testing.T) {
 		t.Parallel()
 		claimtest.Check(t, claimtest.Summaries(), refusalOfContext(t))
+		claimtest.CheckUpTo(t, mostOfMemories, memoryTexts(), refusalOfContext(t))
 	})
 }
 
@@ -64,14 +78,45 @@ func refusalOfContext(t *testing.T) func(sources []string, claim string) string 
 	return func(sources []string, claim string) string {
 		var lines []Line
 		for _, source := range sources {
-			_, words, _ := strings.Cut(source, ": ")
-			lines = append(lines, Line{saidAt, words})
+			at, words := dated(t, source)
+			lines = append(lines, Line{at, words})
 		}
 		return refusal(t, map[string]any{"text": claim}, func(a *llm.Answer) error {
 			_, err := parseText(a, lines, Room{Size: 1000})
 			return err
 		})
 	}
+}
+
+// refusalOfCompression returns why a summary of memories, "" if it is taken, is refused.
+func refusalOfCompression(t *testing.T) func(sources []string, claim string) string {
+	return func(sources []string, claim string) string {
+		var memories []memory.Memory
+		var numbers []int
+		for i, source := range sources {
+			at, words := dated(t, source)
+			memories = append(memories, memory.Memory{ID: source, Content: words, Type: memory.TypeFact, CreatedAt: at})
+			numbers = append(numbers, i+1)
+		}
+		answer := map[string]any{"summaries": []any{map[string]any{"summary": claim, "sources": numbers}}}
+		return refusal(t, answer, func(a *llm.Answer) error {
+			_, err := parse(a, memories)
+			return err
+		})
+	}
+}
+
+// dated returns the day and the words of a memory, or the words of a line of a conversation.
+func dated(t *testing.T, source string) (at time.Time, words string) {
+	if _, words, ok := strings.Cut(source, ": "); ok {
+		return saidAt, words
+	}
+	day, words, _ := strings.Cut(source, " ")
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.Add(9 * time.Hour), words
 }
 
 func refusal(t *testing.T, answer any, parse func(*llm.Answer) error) string {

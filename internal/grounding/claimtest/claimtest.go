@@ -60,6 +60,12 @@ func CheckOpposites(t *testing.T, why func(sources []string, claim string) strin
 	check(t, Opposites(), mostOpposites, why)
 }
 
+// CheckUpTo is Check with another share of invented texts that may be taken, in percent.
+func CheckUpTo(t *testing.T, most int, files []File, why func(sources []string, claim string) string) {
+	t.Helper()
+	check(t, files, most, why)
+}
+
 func check(t *testing.T, files []File, most int, why func(sources []string, claim string) string) {
 	t.Helper()
 	var all counts
