@@ -23,7 +23,8 @@ func (s *Service) Write(ctx context.Context, w Write) (write.Written, error) {
 }
 
 // WriteBatch stores memories in the order of the request. Each user's part is one
-// transaction, which is stored or refused as a whole.
+// transaction, which is stored or refused as a whole. Users whose turn comes after
+// the first KindUnavailable get KindNotTried.
 func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult {
 	results := make([]BatchResult, len(writes))
 	var asked []memory.Memory
@@ -63,10 +64,15 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	}
 	var group errgroup.Group
 	group.SetLimit(ownersAtOnce)
+	var stop stopping
 	for _, owner := range owners {
 		group.Go(func() error {
-			written, err := s.Writer.Write(ctx, write.Batch{
-				Owner: owner, Cause: byAPI, Drafts: drafts[owner], First: s.noteActivity(drafts[owner]),
+			var written []write.Written
+			err := stop.unless(func() (err error) {
+				written, err = s.Writer.Write(ctx, write.Batch{
+					Owner: owner, Cause: byAPI, Drafts: drafts[owner], First: s.noteActivity(drafts[owner]),
+				})
+				return err
 			})
 			for n, i := range of[owner] {
 				results[i].Err = err

@@ -25,7 +25,8 @@ type edit func(m *memory.Memory) error
 const editBatch = 100
 
 // editAll edits memories of the app, each user's in batches. `together` edits the
-// memories of a batch and returns a result for each that still exists.
+// memories of a batch and returns a result for each that still exists. What comes
+// after the first KindUnavailable is KindNotTried.
 func (s *Service) editAll(
 	ctx context.Context, appID string, ids []string,
 	together func(ctx context.Context, owner memory.Owner, batch []memory.Memory) ([]Edited, error),
@@ -33,11 +34,16 @@ func (s *Service) editAll(
 	results := map[string]Edited{}
 	owned := map[memory.Owner][]memory.Memory{}
 	var owners []memory.Owner // in the order of the ids
+	var stop stopping
 	for _, id := range ids {
 		if _, repeated := results[id]; repeated {
 			continue
 		}
-		m, err := s.Records.Memory(ctx, appID, id)
+		var m memory.Memory
+		err := stop.unless(func() (err error) {
+			m, err = s.Records.Memory(ctx, appID, id)
+			return err
+		})
 		results[id] = Edited{Err: err}
 		if err != nil {
 			continue
@@ -49,7 +55,11 @@ func (s *Service) editAll(
 	}
 	for _, owner := range owners {
 		for batch := range slices.Chunk(owned[owner], editBatch) {
-			edited, err := together(ctx, owner, batch)
+			var edited []Edited
+			err := stop.unless(func() (err error) {
+				edited, err = together(ctx, owner, batch)
+				return err
+			})
 			if err != nil {
 				edited = nil // the results of a transaction that was rolled back
 			} else {

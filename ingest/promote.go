@@ -72,8 +72,10 @@ func (s *Service) Promote(ctx context.Context, p Promotion) (results []Promoted,
 			outcome[proposal.ID] = Promoted{Verdict: proposal.Verdict, Reason: proposal.Reason, MemoryID: proposal.MemoryID}
 		}
 	}
+	var stop stopping
 	for _, owner := range owners {
-		if err := s.promote(ctx, owner, refused[owner], outcome); err != nil {
+		err := stop.unless(func() error { return s.promote(ctx, owner, refused[owner], outcome) })
+		if err != nil {
 			for _, proposal := range refused[owner] {
 				outcome[proposal.ID] = Promoted{Err: err}
 			}

@@ -22,6 +22,7 @@ const (
 	KindTooFast      Kind = "too_fast"     // slow down, see RetryAfter
 	KindBusy         Kind = "busy"         // the server has enough to do for now, see RetryAfter
 	KindUnavailable  Kind = "unavailable"  // a dependency is unavailable for now: try again
+	KindNotTried     Kind = "not_tried"    // an item of several that was left out, since another one was unavailable
 	KindBadAnswer    Kind = "bad_answer"   // the answer of a model cannot be used
 	KindInternal     Kind = "internal"     // a defect in Hippocampus
 )
@@ -29,7 +30,7 @@ const (
 // Kinds lists every kind.
 var Kinds = []Kind{
 	KindInvalid, KindUnauthorized, KindForbidden, KindNotFound, KindConflict,
-	KindTooLarge, KindTooFast, KindBusy, KindUnavailable, KindBadAnswer, KindInternal,
+	KindTooLarge, KindTooFast, KindBusy, KindUnavailable, KindNotTried, KindBadAnswer, KindInternal,
 }
 
 // Reason is why a part is unavailable, in a word that anyone may read: it names no

@@ -54,6 +54,7 @@ var table = map[memory.Kind]struct {
 	memory.KindBusy:         {http.StatusServiceUnavailable, "The server is busy", ""},
 	memory.KindUnavailable: {http.StatusServiceUnavailable, "A part of the server is unavailable",
 		"A part of the server that this request needs is unavailable. Repeat the request after Retry-After seconds."},
+	memory.KindNotTried: {http.StatusServiceUnavailable, "Not tried", ""},
 	memory.KindBadAnswer: {http.StatusBadGateway, "A model gave an unusable answer",
 		"A model that this request needs gave an unusable answer. Nothing was changed. Repeat the request."},
 	memory.KindInternal: {http.StatusInternalServerError, "Internal error",
