@@ -65,10 +65,14 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	var group errgroup.Group
 	group.SetLimit(ownersAtOnce)
 	var stop stopping
-	for _, owner := range owners {
+	for n, owner := range owners {
+		attempt := stop.unless
+		if n < ownersAtOnce { // these begin together
+			attempt = stop.always
+		}
 		group.Go(func() error {
 			var written []write.Written
-			err := stop.unless(func() (err error) {
+			err := attempt(func() (err error) {
 				written, err = s.Writer.Write(ctx, write.Batch{
 					Owner: owner, Cause: byAPI, Drafts: drafts[owner], First: s.noteActivity(drafts[owner]),
 				})

@@ -19,6 +19,11 @@ func (s *stopping) unless(try func() error) error {
 	if s.stopped.Load() {
 		return errNotTried
 	}
+	return s.always(try)
+}
+
+// always tries one item, whatever became of others.
+func (s *stopping) always(try func() error) error {
 	err := try()
 	if memory.IsKind(err, memory.KindUnavailable) {
 		s.stopped.Store(true)

@@ -167,6 +167,9 @@ func (h candidateHandlers) promote(ctx context.Context, r *frame.Request, body p
 	results, more, err := h.Promoter.Promote(ctx, ingest.Promotion{
 		AppID: r.Key.AppID, IDs: body.IDs, UserID: body.UserID, MinImportance: frame.OrDefault(body.MinImportance, 0),
 	})
+	if err == nil {
+		err = unavailable(frame.BodiesOf(results, func(p ingest.Promoted) error { return p.Err }))
+	}
 	promotion := promotionBody{Results: frame.BodiesOf(results, promotedOf), More: more}
 	if more {
 		promotion.Next = fmt.Sprintf("%d at once are promoted: send the same request again for the next ones",

@@ -141,7 +141,8 @@ func (h memoryHandlers) restoreMany(ctx context.Context, r *frame.Request, body 
 	})
 }
 
-// editEach answers for each id separately: an unknown one does not affect the others.
+// editEach answers for each id separately: an unknown one does not affect the others. An error if nothing could be
+// done, since a part of the server is unavailable.
 func editEach(r *frame.Request, ids []string, edit func() []ingest.Edited) (any, error) {
 	for i, id := range ids {
 		if !memory.IsID(id) {
@@ -151,5 +152,9 @@ func editEach(r *frame.Request, ids []string, edit func() []ingest.Edited) (any,
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	return map[string]any{"results": frame.BodiesOf(edit(), editedOf)}, nil
+	results := edit()
+	if err := unavailable(frame.BodiesOf(results, func(e ingest.Edited) error { return e.Err })); err != nil {
+		return nil, err
+	}
+	return map[string]any{"results": frame.BodiesOf(results, editedOf)}, nil
 }

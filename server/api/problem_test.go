@@ -45,7 +45,8 @@ func TestProblem_OfEveryKind(t *testing.T) {
 	statuses := map[memory.Kind]int{
 		memory.KindInvalid: 400, memory.KindUnauthorized: 401, memory.KindForbidden: 403, memory.KindNotFound: 404,
 		memory.KindConflict: 409, memory.KindTooLarge: 413, memory.KindTooFast: 429,
-		memory.KindBusy: 503, memory.KindUnavailable: 503, memory.KindBadAnswer: 502, memory.KindInternal: 500,
+		memory.KindBusy: 503, memory.KindUnavailable: 503, memory.KindNotTried: 503,
+		memory.KindBadAnswer: 502, memory.KindInternal: 500,
 	}
 	f := newFixture(t, nil)
 	before := f.peanuts()
@@ -61,7 +62,8 @@ func TestProblem_OfEveryKind(t *testing.T) {
 			p.Instance != path || p.RequestID != "r-1" {
 			t.Errorf("%s: %+v", kind, p)
 		}
-		if hidden := p.Status >= 500 && kind != memory.KindBusy; strings.Contains(p.Detail, "the secret") == hidden {
+		hidden := p.Status >= 500 && kind != memory.KindBusy && kind != memory.KindNotTried
+		if strings.Contains(p.Detail, "the secret") == hidden {
 			t.Errorf("%s: detail %q", kind, p.Detail)
 		}
 		if retry := w.Header().Get("Retry-After"); (retry != "") != (p.Status == 429 || p.Status == 503) {

@@ -91,7 +91,11 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body ba
 		writes, places = append(writes, write), append(places, i)
 	}
 	if len(writes) > 0 {
-		for n, result := range h.Writer.WriteBatch(ctx, writes) {
+		written := h.Writer.WriteBatch(ctx, writes)
+		if err := unavailable(frame.BodiesOf(written, func(r ingest.BatchResult) error { return r.Err })); err != nil {
+			return nil, err
+		}
+		for n, result := range written {
 			if result.Err != nil {
 				results[places[n]].Error = frame.ProblemPointer(result.Err)
 				continue
@@ -104,6 +108,20 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body ba
 		}
 	}
 	return map[string]any{"results": results}, nil
+}
+
+// unavailable returns the first KindUnavailable of the items of a request if none of them succeeded, so that the client
+// learns from the status of the answer that it may send the whole request again.
+func unavailable(items []error) (first error) {
+	for _, err := range items {
+		switch {
+		case err == nil:
+			return nil
+		case first == nil && memory.IsKind(err, memory.KindUnavailable):
+			first = err
+		}
+	}
+	return first
 }
 
 // batchWrite checks and converts one item of a batch.
