@@ -11,7 +11,13 @@ const chatOrigin = "https://chat.example.com"
 
 // fromPage sends a request as the browser does for a page of an origin, and returns the answer.
 func (f *fixture) fromPage(origin, method, path string, headers ...string) *http.Response {
+	return f.fromHost("example.com", origin, method, path, headers...)
+}
+
+// fromHost is fromPage for a server that the browser knows by a name.
+func (f *fixture) fromHost(host, origin, method, path string, headers ...string) *http.Response {
 	r := httptest.NewRequestWithContext(f.t.Context(), method, path, nil)
+	r.Host = host
 	r.Header.Set("Origin", origin)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
@@ -71,6 +77,39 @@ func TestCrossOrigin_AllowsNoOriginByDefault(t *testing.T) {
 			if strings.HasPrefix(name, "Access-Control-") {
 				t.Errorf("%s answers with %s", method, name)
 			}
+		}
+	}
+}
+
+// With --dev, requests need no key, and a page of any site could send one without a body.
+func TestCrossOrigin_DevTakesNoChangesFromOtherOrigins(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(o *Options) {
+		o.Access.Dev = true
+		o.Origins = []string{chatOrigin}
+	})
+	const change, read = "/v1/memories/" + someID + "/restore", "/v1/key"
+	for _, c := range []struct {
+		what, origin, site string
+		allowed            bool
+	}{
+		{"another site", "https://evil.example.com", "cross-site", false},
+		{"another site in an older browser", "https://evil.example.com", "", false},
+		{"a sandboxed page", "null", "", false},
+		{"a listed origin", chatOrigin, "cross-site", true},
+		{"the console", "http://localhost:8080", "same-origin", true},
+		{"the console in an older browser", "http://localhost:8080", "", true},
+	} {
+		headers := []string{"Sec-Fetch-Site", c.site}
+		changed, got := f.fromHost("localhost:8080", c.origin, "POST", change, headers...), http.StatusForbidden
+		if c.allowed {
+			got = http.StatusNotFound
+		}
+		if changed.StatusCode != got {
+			t.Errorf("%s: a change is answered with %s, want %d", c.what, changed.Status, got)
+		}
+		if answer := f.fromHost("localhost:8080", c.origin, "GET", read, headers...); answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: a read is answered with %s", c.what, answer.Status)
 		}
 	}
 }

@@ -6,11 +6,16 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
 )
 
 func TestAuthentication_LimitsFailuresByAddress(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(o *Options) { o.Access.Failures = 3 })
+	made := frame.NewSecret()
+	f.issue(made, "app", memory.RoleRead)
 	send := func(address, key string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "/v1/stats", nil)
 		r.RemoteAddr = address
@@ -38,7 +43,9 @@ func TestAuthentication_LimitsFailuresByAddress(t *testing.T) {
 		t.Errorf("%d, Retry-After %q", w.Code, got)
 	}
 	check(attacker, "", http.StatusTooManyRequests)
-	check(attacker, "write", http.StatusTooManyRequests) // a valid key that was not sent lately
+	check(attacker, "write", http.StatusTooManyRequests) // a valid key that was not sent lately, and can be guessed
+	check(attacker, made, http.StatusOK)
+	check(attacker, frame.NewSecret(), http.StatusTooManyRequests)
 	check(attacker, "read", http.StatusOK)
 	check(other, "guess 5", http.StatusUnauthorized)
 	check(other, "write", http.StatusOK)

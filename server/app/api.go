@@ -34,6 +34,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Access: frame.Access{
 			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
 			RateLimit: b.cfg.API.RateLimit, Failures: b.cfg.API.AuthFailures,
+			Proxies: config.NetworksOf(b.cfg.API.TrustedProxies),
 		},
 		Wait:        b.cfg.API.WaitTimeout,
 		Origins:     origins(b.cfg),

@@ -318,6 +318,7 @@ type Quotas struct {
 type API struct {
 	RateLimit       float64       `koanf:"rate_limit" default:"1000" rule:"0..1000000"`  // a second and key; 0: unlimited
 	AuthFailures    int           `koanf:"auth_failures" default:"60" rule:"0..1000000"` // a minute, each address; 0: any
+	TrustedProxies  string        `koanf:"trusted_proxies" rule:"addresses"`             // whose X-Forwarded-For counts
 	MaxInflight     int           `koanf:"max_inflight" default:"0" rule:"0..100000"`    // searches at a time; 0: by cores
 	WaitTimeout     time.Duration `koanf:"wait_timeout" default:"30s" rule:"1ms..10m"`
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s" rule:"1ms..10m"`

@@ -133,6 +133,10 @@ var errorCases = map[string]struct {
 		flags: map[string]string{"api.cors_origins": "https://chat.example.com,https://other.example.com/"},
 		want:  []string{"api.cors_origins", "origins such as https://chat.example.com"},
 	},
+	"a proxy by its name": {
+		flags: map[string]string{"api.trusted_proxies": "10.0.0.0/8,proxy"},
+		want:  []string{"api.trusted_proxies", "networks such as 10.0.0.0/8"},
+	},
 	"any origin": {
 		env:  []string{"HIPPOCAMPUS_API_CORS_ORIGINS=*"},
 		want: []string{"HIPPOCAMPUS_API_CORS_ORIGINS", "origins such as"},

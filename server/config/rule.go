@@ -50,6 +50,8 @@ var textRules = map[string]rule{
 	"memory types": listRule(memoryTypes()...),
 	"origins": textRule("origins such as https://chat.example.com, separated by commas, or nothing",
 		optional(areOrigins)),
+	"addresses": textRule("addresses or networks such as 10.0.0.0/8, separated by commas, or nothing",
+		optional(func(list string) bool { return NetworksOf(list) != nil })),
 }
 
 // memoryTypes are the names of types, and "none", since an empty variable of the environment is ignored.
@@ -156,6 +158,21 @@ func areOrigins(list string) bool {
 		}
 	}
 	return true
+}
+
+// NetworksOf reads addresses and networks that are separated by commas; nil if one is neither, or without any.
+func NetworksOf(list string) (networks []netip.Prefix) {
+	for entry := range strings.SplitSeq(list, ",") {
+		network, err := netip.ParsePrefix(entry)
+		if address, single := netip.ParseAddr(entry); single == nil {
+			network, err = netip.PrefixFrom(address, address.BitLen()), nil
+		}
+		if err != nil {
+			return nil
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks
 }
 
 func isZone(s string) bool {

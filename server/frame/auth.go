@@ -47,6 +47,10 @@ func (s *Server) authenticate(ctx context.Context, r *Request) error {
 			return memory.Errorf(memory.KindForbidden, "with --dev the server answers only requests to localhost or a "+
 				"loopback address, so that no page of another site reaches it: use one, or start it without --dev")
 		}
+		if err := s.sameOrigin.Check(r.Request()); err != nil {
+			return memory.Errorf(memory.KindForbidden, "with --dev the server takes no changes from pages of other "+
+				"origins: name the page's origin in api.cors_origins, or start it without --dev")
+		}
 		r.Key = memory.Key{ID: "dev", AppID: DevApp, Role: memory.RoleOperator}
 		return nil
 	}

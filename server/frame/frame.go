@@ -13,6 +13,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -49,6 +51,8 @@ type Access struct {
 	RateLimit float64       // requests per second and key; 0: unlimited
 	Failures  int           // of authentication, per minute and address, and at once; 0: unlimited
 	RateBurst int           // requests at once per key; 0: the number of two seconds
+
+	Proxies []netip.Prefix // whose X-Forwarded-For names the address that Failures are counted for
 }
 
 // Metrics registers and serves metrics.
@@ -69,7 +73,13 @@ func New(o Options) (*Server, error) {
 		keys:     newKeyring(o.Access.Keys, cmp.Or(o.Access.KeyTTL, 5*time.Second), o.Now),
 		rates:    newRates(o.Access.RateLimit, o.Access.RateBurst, o.Now),
 		failures: newRates(float64(o.Access.Failures)/60, o.Access.Failures, o.Now),
-		refused:  newRefused(o.Bounds),
+		proxies:  o.Access.Proxies, sameOrigin: http.NewCrossOriginProtection(),
+		refused: newRefused(o.Bounds),
+	}
+	for _, origin := range o.Origins {
+		if err := s.sameOrigin.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("an origin: %w", err)
+		}
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	measure, scrape, err := s.instrument(o.Metrics)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -17,11 +18,23 @@ type KeyFinder interface {
 	KeyByHash(ctx context.Context, hash string) (memory.Key, error)
 }
 
+const (
+	secretPrefix = "hp_"
+	secretBytes  = 32
+)
+
 // NewSecret returns a new API key: "hp_" and 32 random bytes in hex.
 func NewSecret() string {
-	var secret [32]byte
+	var secret [secretBytes]byte
 	_, _ = rand.Read(secret[:]) // never fails: see crypto/rand
-	return "hp_" + hex.EncodeToString(secret[:])
+	return secretPrefix + hex.EncodeToString(secret[:])
+}
+
+// isGenerated reports whether a secret has the form of NewSecret, so that nobody can guess it.
+func isGenerated(secret string) bool {
+	digits, ok := strings.CutPrefix(secret, secretPrefix)
+	_, err := hex.DecodeString(digits)
+	return ok && err == nil && len(digits) == hex.EncodedLen(secretBytes)
 }
 
 // HashKey returns the SHA-256 of an API key in hex, which is stored instead of the key. The

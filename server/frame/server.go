@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -24,6 +25,8 @@ type Server struct {
 	keys        *keyring
 	rates       *rates
 	failures    *rates // of authentication, by address
+	proxies     []netip.Prefix
+	sameOrigin  *http.CrossOriginProtection // with dev, where a request needs no key
 
 	confine func(rt Route, op *Operation) Confinement
 	instead func(path string, isRoute func(path string) bool) string
