@@ -100,7 +100,7 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *frame.Request) (a
 		return line, h.admitLine(ctx, r.Key.AppID, line)
 	})
 	if err != nil {
-		in.Abandon()
+		in.Drain()
 	}
 	if err := frame.Revoked(ctx); err != nil {
 		r.SetRequest(r.Request().WithContext(context.WithoutCancel(ctx))) // as below

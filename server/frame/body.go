@@ -30,7 +30,6 @@ func readLimited(r *Request, limit int64) ([]byte, error) {
 	size := r.Request().ContentLength
 	tooLarge := memory.Errorf(memory.KindTooLarge, "the body is over %d bytes: send less at once", limit)
 	if size > limit {
-		discard(r)
 		return nil, tooLarge
 	}
 	var body bytes.Buffer
@@ -39,31 +38,40 @@ func readLimited(r *Request, limit int64) ([]byte, error) {
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		discard(r)
 		return nil, tooLarge
 	case err != nil:
+		r.Response().Header().Set(echo.HeaderConnection, "close") // what follows may be the rest of the body
 		return nil, memory.Errorf(memory.KindInvalid, "the body broke off: send it again")
 	}
 	return body.Bytes(), nil
 }
 
-// discardLimit bounds how many bytes of a too large body are read.
+// discardLimit bounds how many bytes of a refused body are read.
 const discardLimit = 64 << 20
 
-// discard reads the rest of a body that is too large. Most clients read the answer only after they have sent the body,
-// and would see a broken connection instead of it. A client that waits for permission to send gets the answer at once.
-func discard(r *Request) {
-	if r.Request().Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Request().Body, discardLimit)
+// discard reads the rest of the body of a refused request. Most clients read the answer only after they have sent the
+// body, and would see a broken connection instead of it. A client that waits for permission to send gets the answer at
+// once.
+func discard(r *http.Request) {
+	if r.Body != nil && r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, discardLimit)
 	}
 }
 
-// CheckMedia requires an uncompressed body of one media type.
+// CheckMedia requires an uncompressed body of one media type in UTF-8.
 func CheckMedia(r *Request, want string) error {
 	header := r.Request().Header
-	if media, _, err := mime.ParseMediaType(header.Get(echo.HeaderContentType)); err != nil || media != want {
+	media, parameters, err := mime.ParseMediaType(header.Get(echo.HeaderContentType))
+	if err != nil || media != want {
 		return echo.NewHTTPError(http.StatusUnsupportedMediaType,
 			"The body must be of another type: send the header `Content-Type: "+want+"`.")
+	}
+	switch charset := parameters["charset"]; strings.ToLower(charset) {
+	case "", "utf-8", "utf8", "us-ascii":
+	default:
+		return memory.Invalid(memory.Field{
+			Path: "header.Content-Type", Message: "names the charset " + strconv.Quote(clip(charset)) + ": send UTF-8",
+		})
 	}
 	if header.Get(echo.HeaderContentEncoding) != "" {
 		return echo.NewHTTPError(http.StatusUnsupportedMediaType,

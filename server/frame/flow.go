@@ -110,6 +110,16 @@ func (f *Flow) Abandon() {
 	}
 }
 
+// drainTime bounds how long the rest of a refused stream is read.
+const drainTime = 10 * time.Second
+
+// Drain reads the rest of the body of a refused request, for the reason of discard.
+func (f *Flow) Drain() {
+	defer time.AfterFunc(drainTime, f.Interrupt).Stop()
+	_, _ = io.CopyN(io.Discard, f, discardLimit)
+	f.Abandon()
+}
+
 // Close must be called before the handler returns.
 func (f *Flow) Close() { f.stall.Stop() }
 

@@ -137,6 +137,7 @@ func (s *Server) fail(c echo.Context, err error) {
 		_ = c.NoContent(statusGone) // the client has left
 		return
 	}
+	discard(c.Request())
 	p := ProblemOf(err)
 	if isNoRoute(err) && s.instead != nil {
 		if instead := s.instead(c.Request().URL.Path, s.isRoute); instead != "" {
