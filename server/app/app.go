@@ -88,14 +88,14 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	server := serveHTTP(life, "requests", traced(ctx, s.handler), listener, cfg.API.ShutdownTimeout, failed)
-	server.RegisterOnShutdown(s.handler.Drain)
 	secret := ""
-	if !cfg.Dev { // last, so that a new key is always shown
-		if secret, err = firstKey(ctx, s.keys, host.Now, cfg.AdminKey); err != nil {
-			return fmt.Errorf("admin key: %w", err)
+	if !cfg.Dev { // last of what may fail, so that a new key is always shown; before requests, which may have it already
+		if secret, err = firstKey(ctx, s.keys, host.Now, cfg.AdminKey, log); err != nil {
+			return errors.Join(fmt.Errorf("admin key: %w", err), listener.Close())
 		}
 	}
+	server := serveHTTP(life, "requests", traced(ctx, s.handler), listener, cfg.API.ShutdownTimeout, failed)
+	server.RegisterOnShutdown(s.handler.Drain)
 	printBanner(host.Out, cfg, s.inUse, s.handler.Observe(ctx), secret, listener.Addr().String())
 
 	select {

@@ -21,9 +21,10 @@ const DefaultApp = frame.DevApp
 // firstKey creates an admin key: the configured one if it is new, or a generated
 // one if the database has no valid admin key. It returns the secret of a
 // generated key, which is printed once.
-func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configured string) (secret string, err error) {
+func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configured string, log *zap.Logger) (
+	secret string, err error) {
 	if configured != "" {
-		return "", configureKey(ctx, keys, now, configured)
+		return "", configureKey(ctx, keys, now, configured, log)
 	}
 	all, err := allKeys(ctx, keys, "")
 	if err != nil {
@@ -40,8 +41,9 @@ func firstKey(ctx context.Context, keys db.Keys, now func() time.Time, configure
 }
 
 // configureKey stores the configured key if it is new, and revokes the one that
-// was configured before.
-func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secret string) error {
+// was configured before. One that has been revoked stays so, and revokes no other: the
+// start goes on, since a replica may be configured with a former key for a while.
+func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secret string, log *zap.Logger) error {
 	hash := frame.HashKey(secret)
 	key, err := keys.KeyByHash(ctx, hash)
 	switch {
@@ -55,7 +57,9 @@ func configureKey(ctx context.Context, keys db.Keys, now func() time.Time, secre
 	case err != nil:
 		return err
 	case !key.RevokedAt.IsZero():
-		return memory.Errorf(memory.KindConflict, "admin_key has been revoked: configure another one")
+		log.Warn("admin_key has been revoked, by configuring another one or by a request, and is refused: " +
+			"configure another one")
+		return nil
 	case !key.Role.Includes(memory.RoleAdmin):
 		return memory.Errorf(memory.KindConflict, "admin_key is a key of role %s: configure another one", key.Role)
 	}
