@@ -39,6 +39,7 @@ func kindOf(err error) memory.Kind {
 		strings.HasPrefix(code, "57"),    // shutdown, statement timeout
 		strings.HasPrefix(code, "58"),    // I/O
 		code == "25006",                  // read-only: a standby
+		code == "25P03", code == "25P04", // a transaction was idle for too long, or took too long
 		code == "55P03",                  // lock timeout
 		code == "42P01", code == "3F000": // no tables, no schema
 		return memory.KindUnavailable
