@@ -28,7 +28,7 @@ var (
 func TestParseDeep_TellsWhatIsInventedFromWhatIsHonest(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2031, 5, 7, 20, 0, 0, 0, time.UTC)
-	const most = 11 // percent of the invented texts that are taken, some of which have a word in lower case that is new
+	const most = 11 // percent of the invented texts that are taken; some of them add only a new word in lower case
 	claimtest.CheckUpTo(t, most, []claimtest.File{
 		{Name: "deep.txt", Text: deepTexts}, {Name: "deep_held.txt", Text: heldDeepTexts},
 		{Name: "deep_third.txt", Text: thirdDeepTexts},

@@ -9,7 +9,7 @@ import (
 // organisations.txt; nil if it is not listed.
 func Names(name string) []string { return places.of[plain(name)] }
 
-// PlaceIn returns the listed Chinese name that a text begins with, the longest one; "" if there is none.
+// PlaceIn returns the listed Chinese name that a text begins with, the longest one; "" if it begins with no such name.
 func PlaceIn(s string) string {
 	i := slices.IndexFunc(places.chinese, func(place string) bool { return strings.HasPrefix(s, place) })
 	if i < 0 {
@@ -30,8 +30,8 @@ var occupations = func() map[string][]string {
 	return of
 }()
 
-// Occupations returns what is listed for the occupation that a text ends with: its names in English and Chinese, and
-// what tells of it; nil if none is listed.
+// Occupations returns the words that occupations.txt lists for the occupation with which a text ends: its names in English
+// and Chinese, and words that imply it. It returns nil if the occupation is not listed.
 func Occupations(s string) []string {
 	longest := ""
 	for name := range occupations {

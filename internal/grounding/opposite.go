@@ -61,7 +61,7 @@ func (a Account) Opposes(about string) string {
 	return ""
 }
 
-// opposite returns the words that a text about the talk says the opposite of; "" if there are none.
+// opposite returns the words whose opposite a text about the talk says; "" if it says no opposite.
 func (a Account) opposite(about string) string {
 	clauses := clausesOf(about, ofAccounts)
 	opposite := contradicted(a.clauses, clauses, nameOf(about), clause.hasAll)

@@ -23,7 +23,7 @@ var (
 )
 
 // addedThings returns the things that a conclusion adds by their place, where it hardly names anything but things: the
-// last item of a list, a reason, what is counted in Chinese, and the name of a person whose role is told.
+// last item of a list, a reason, what is counted in Chinese, and the name of a person after a role.
 func (has Evidence) addedThings(statement string) (things []string) {
 	for _, match := range endingItem.FindAllStringSubmatch(statement, -1) {
 		if !noItem.MatchString(match[1]) && !slices.ContainsFunc(text.Lexemes(match[1]), has.isKnown) {

@@ -9,7 +9,7 @@ import (
 )
 
 // translated compares a Chinese value of an attribute with one of another language, by the lists of package grounding.
-// isKnown: the lists can tell, which is true of no name of a person.
+// isKnown reports whether the lists have the values; they have no names of persons.
 func translated(a, b Claim) (isSame, isKnown bool) {
 	han, latin := a, b
 	if !isChinese(a) {

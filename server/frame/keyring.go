@@ -30,7 +30,7 @@ func NewSecret() string {
 	return secretPrefix + hex.EncodeToString(secret[:])
 }
 
-// isGenerated reports whether a secret has the form of NewSecret, so that nobody can guess it.
+// isGenerated reports whether a secret has the form of NewSecret, so that it cannot be guessed.
 func isGenerated(secret string) bool {
 	digits, ok := strings.CutPrefix(secret, secretPrefix)
 	_, err := hex.DecodeString(digits)
