@@ -29,7 +29,8 @@ var (
 	names = []string{"Ana", "Berta", "Clara", "Dora", "Emma", "Frida", "Greta"}
 )
 
-var sentence = regexp.MustCompile(`(?:I live in|I moved to|My name is|My street is in|I like) \w+\.|我(?:住在|搬到了)\p{Han}+。`)
+var sentence = regexp.MustCompile(
+	`(?:I live in|I moved to|My name is|My street is in|I like) \w+\.|我(?:住在|搬到了)\p{Han}+。`)
 
 // newTalk returns a fixture without a judge whose scorer takes each sentence for a fact.
 func newTalk(t *testing.T) *fixture {

@@ -116,7 +116,7 @@ func readOne(source Source) Evidence {
 		has.words[w] = true
 	}
 	dates, rest := datesIn(source.Text)
-	has.dates = append(dates, weekdaysIn(source.Text)...)
+	has.dates = slices.Concat(dates, weekdaysIn(source.Text))
 	for _, n := range append(numbersIn(source.Text), numbersIn(rest)...) { // 周二六点 has 26, but 6 without the date
 		has.numbers[n.value] = true
 		if n.value > 12 && n.value < 24 {

@@ -30,8 +30,8 @@ var occupations = func() map[string][]string {
 	return of
 }()
 
-// Occupations returns the words that occupations.txt lists for the occupation with which a text ends: its names in English
-// and Chinese, and words that imply it. It returns nil if the occupation is not listed.
+// Occupations returns the words that occupations.txt lists for the occupation with which a text ends: its names in
+// English and Chinese, and words that imply it. It returns nil if the occupation is not listed.
 func Occupations(s string) []string {
 	longest := ""
 	for name := range occupations {

@@ -195,11 +195,12 @@ func (has Evidence) number(n number) bool {
 	if n.value <= 1 || !n.ofUnit && n.value <= float64(has.count) || has.numbers[n.value] {
 		return true
 	}
-	d := digitsOf(n.words)
 	if has.sum(n.value) {
 		return true
 	}
-	if len(d) >= minDigits && !strings.Contains(n.words, ",") && slices.ContainsFunc(has.digits, func(all string) bool { return strings.Contains(all, d) }) {
+	d := digitsOf(n.words)
+	isPart := func(all string) bool { return strings.Contains(all, d) }
+	if len(d) >= minDigits && !strings.Contains(n.words, ",") && slices.ContainsFunc(has.digits, isPart) {
 		return true
 	}
 	return slices.ContainsFunc(has.dates, func(o date) bool {

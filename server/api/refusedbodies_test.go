@@ -32,7 +32,7 @@ func TestServer_ReadsRefusedBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer connection.Close()
+		t.Cleanup(func() { connection.Close() })
 		fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
 			"Content-Type: %s\r\nContent-Length: %d\r\n\r\n", c.path, c.key, c.media, len(body))
 		if _, err := connection.Write(body); err != nil {
