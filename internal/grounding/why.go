@@ -44,6 +44,7 @@ func beginsClause(statement, name string) bool {
 }
 
 // named matches text that the sources must have in the same words: a level or a code, such as B2, the title of a work,
-// a Chinese name of a group of companies, the end of a Chinese name of an illness, and a prize.
+// a Chinese name of a group of companies, the end of a Chinese name of an illness, a prize, a year at school, and an
+// entrance examination.
 var named = lazyregexp.New(`\b\p{Lu}{1,3}\d{1,4}\b|《[^《》]+》|\p{Han}{2}集团|\p{Han}(?:症|炎|癌|溃疡|综合征)|` +
 	`[特一二三四]等奖|[初高大][一二三四]|[中高]考`)
