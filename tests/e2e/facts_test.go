@@ -29,7 +29,7 @@ func TestFacts_FollowTimeline(t *testing.T) {
 		}
 		state := func(outcome object) any { return outcome["fact"].(map[string]any)["state"] }
 		put(object{"key": "home city", "value": "Lisbon", "confidence": 0.9, "valid_from": "2020-01-01T00:00:00Z"})
-		put(object{"key": "居住城市", "value": "里斯本", "confidence": 0.9})
+		put(object{"key": "宠物", "value": "小狗豆包", "confidence": 0.9})
 		put(object{"key": "languages", "value": []string{"Portuguese", "English"}})
 		if got := state(put(object{"key": "home city", "value": "Rome", "confidence": 0.4})); got != "refused" {
 			t.Errorf("a guess became %v", got)
@@ -61,9 +61,9 @@ func TestFacts_FollowTimeline(t *testing.T) {
 			t.Errorf("recalled %q", found)
 		}
 		found = contents(
-			s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "她的居住城市是哪里？", "route": false, "limit": 1},
+			s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "她的宠物是什么？", "route": false, "limit": 1},
 				200).list("memories"))
-		if !slices.Equal(found, []string{"用户的居住城市是里斯本。"}) {
+		if !slices.Equal(found, []string{"用户的宠物是小狗豆包。"}) {
 			t.Errorf("recalled %q", found)
 		}
 		s.storesEqual(builtin, "ada")
