@@ -63,7 +63,7 @@ func (c *staleCache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.Body.Bytes())
 }
 
-// again returns the answer that was given to a request; nil if the request is new, or its answer was given often enough.
+// again returns the answer that was given to a request; nil for a new request, or if the answer was given often enough.
 func (c *staleCache) again(request string) *keptAnswer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
