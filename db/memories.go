@@ -193,6 +193,7 @@ type Document struct {
 	Importance     float64
 	CreatedAt      time.Time
 	LastAccessedAt time.Time
+	ExpiresAt      time.Time // zero: never
 }
 
 // Former is a superseded memory and a message that it was derived from, or the reflection or summary that was derived

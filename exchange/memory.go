@@ -146,6 +146,7 @@ func (l memoryLine) check(f *faults) {
 	if !l.LastSaidAt.IsZero() {
 		f.time("memory.last_said_at", l.LastSaidAt)
 	}
+	f.optionalTime("memory.expires_at", l.ExpiresAt)
 	f.time("memory.updated_at", l.UpdatedAt)
 	f.time("memory.last_accessed_at", l.LastAccessedAt)
 	inRange(f, "memory.access_count", l.AccessCount, 0, maxNumber)

@@ -25,6 +25,7 @@ type turnLine struct {
 	LeftOut     []memory.Omission `json:"left_out,omitempty"`
 	Metadata    json.RawMessage   `json:"metadata,omitempty"`
 	At          time.Time         `json:"at"`
+	ExpiresAt   time.Time         `json:"expires_at,omitzero"`
 	Hash        string            `json:"hash"` // of all that the client sent
 	Status      memory.TurnStatus `json:"status"`
 	Attempts    int               `json:"attempts,omitempty"`
@@ -43,7 +44,7 @@ func turnLineOf(firstTurnID string, t memory.Turn) turnLine {
 		ID:              t.ID, ClientID: t.ClientID, AgentID: t.AgentID, FirstEvent: t.FirstEvent, Messages: t.Messages,
 		Metadata: compact(t.Metadata), At: t.At, Hash: t.Hash, Status: t.Status, Attempts: t.Attempts,
 		LastError: t.LastError, AcceptedAt: t.AcceptedAt, QueuedAt: t.QueuedAt, ProcessedAt: t.ProcessedAt,
-		WithdrawnAt: t.WithdrawnAt, Withheld: t.Withheld, LeftOut: t.LeftOut,
+		WithdrawnAt: t.WithdrawnAt, Withheld: t.Withheld, LeftOut: t.LeftOut, ExpiresAt: t.ExpiresAt,
 	}
 }
 
@@ -55,6 +56,7 @@ func (l *turnLine) turn(appID string) memory.Turn {
 		Status: l.Status, Attempts: l.Attempts, LastError: l.LastError, AcceptedAt: memory.Instant(l.AcceptedAt),
 		QueuedAt: memory.Instant(l.QueuedAt), ProcessedAt: orInstant(l.ProcessedAt),
 		WithdrawnAt: orInstant(l.WithdrawnAt), Withheld: l.Withheld, LeftOut: l.LeftOut,
+		ExpiresAt: orInstant(l.ExpiresAt),
 	}
 }
 
@@ -102,6 +104,7 @@ func (l *turnLine) check(f *faults) {
 	inRange(f, "turn.attempts", l.Attempts, 0, maxNumber)
 	f.optionalText("turn.last_error", l.LastError, maxError)
 	f.time("turn.at", l.At)
+	f.optionalTime("turn.expires_at", l.ExpiresAt)
 	f.time("turn.accepted_at", l.AcceptedAt)
 	f.time("turn.queued_at", l.QueuedAt)
 	f.optionalTime("turn.processed_at", l.ProcessedAt)

@@ -37,6 +37,9 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	turn.AcceptedAt = now
 	turn.QueuedAt = now
 	turn = dated(turn, now)
+	if turn.ExpiresAt, err = s.endOf(ctx, turn.Owner, turn.Expires); err != nil {
+		return memory.Turn{}, false, err
+	}
 	due, reserved := now, s.reserve()
 	if reserved {
 		due = now.Add(s.set.Lease)
@@ -203,6 +206,9 @@ func turnHash(t memory.Turn) string {
 	sent := []any{t.UserID, t.AgentID, t.ConversationID, t.Messages, t.Metadata, at}
 	if t.Replaces != "" {
 		sent = append(sent, t.Replaces)
+	}
+	if t.Expires != (memory.Expiry{}) {
+		sent = append(sent, t.Expires)
 	}
 	data, _ := json.Marshal(sent)
 	sum := sha256.Sum256(data)

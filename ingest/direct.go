@@ -30,8 +30,12 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	var asked []memory.Memory
 	var places []int // index in writes of each of asked
 	for i, w := range writes {
+		m := s.asked(w)
 		if results[i].Err = s.unimportant(w); results[i].Err == nil {
-			asked, places = append(asked, s.asked(w)), append(places, i)
+			m.ExpiresAt, results[i].Err = s.endOf(ctx, w.Owner, w.Expires)
+		}
+		if results[i].Err == nil {
+			asked, places = append(asked, m), append(places, i)
 		}
 	}
 	asked, err := s.indexMessages(ctx, asked)

@@ -31,11 +31,17 @@ func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memor
 			embedding = vectors[0]
 		}
 	}
+	end, err := s.endOfChange(ctx, appID, id, c)
+	if err != nil {
+		return memory.Memory{}, err
+	}
 	apply := func(m *memory.Memory) error {
 		if m.Status != memory.Active {
 			return memory.Errorf(memory.KindConflict, "memory %s is %s: restore it before changing it", id, m.Status)
 		}
+		said := m.Content
 		c.assignText(m)
+		c.outlive(m, said, end, s.Now())
 		if embedding != nil {
 			m.Embed(embedding, by.Model())
 		}

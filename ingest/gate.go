@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,7 +20,7 @@ func (s *Service) gate(
 	for i, f := range facts {
 		c := memory.Candidate{
 			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
-			Type: f.Type, Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
+			Type: f.Type, ExpiresAt: cmp.Or(turn.ExpiresAt, f.ExpiresAt), Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
 		}
 		if f.Invalid != "" {
 			c.Verdict = memory.InvalidAnswer

@@ -36,6 +36,7 @@ type Write struct {
 	Metadata       json.RawMessage
 	Pinned         bool
 	Dedup          bool // merge into a similar active memory
+	Expires        memory.Expiry
 }
 
 // DefaultImportance of a memory that is written directly without one.
@@ -50,6 +51,7 @@ type Change struct {
 	Tags       *[]string
 	Metadata   *json.RawMessage
 	Pinned     *bool
+	Expires    *memory.Expiry
 }
 
 // BatchResult is the result of one write of a batch: Written, or Err.

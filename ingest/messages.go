@@ -50,7 +50,7 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 				ID:    memory.DerivedID(turn.ID, place, part),
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 				Speaker: memory.SpeakerOf(m.Role, m.Name), Asked: asked, Content: content, Type: memory.TypeMessage,
-				Importance: importance, CreatedAt: turn.SaidAt(place),
+				Importance: importance, CreatedAt: turn.SaidAt(place), ExpiresAt: turn.ExpiresAt,
 			}
 			draft.Domain = s.Guess(content)
 			draft.Lexemes = text.Join(text.Lexemes(draft.IndexedTextIn(cmp.Or(turn.Zone, time.UTC))))

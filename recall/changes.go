@@ -155,8 +155,9 @@ func (x *index) append(docs []db.Document) {
 		x.docs = append(x.docs, document{
 			id: id, repeat: repeatOf(d), importance: d.Importance, question: c.question,
 			created: d.CreatedAt.UnixMicro(), timed: c.timed,
-			about: aboutOf(d.Content, x.in(d.CreatedAt)),
-			end:   uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
+			about:   aboutOf(d.Content, x.in(d.CreatedAt)),
+			expires: expiresOf(d), clause: d.Type == memory.TypeMessage && isOneClause(d.Content),
+			end: uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
 			said:    uint32(max(0, len(x.lexemes)-begin-before.of(d))),
 			kind:    intern(kinds, &x.kinds, k, k),
 			tags:    intern(tagLists, &x.tagLists, joinTags(d.Tags), d.Tags),
@@ -166,6 +167,13 @@ func (x *index) append(docs []db.Document) {
 		x.accessed = x.accessed[:len(x.docs)]
 		x.accessed[len(x.docs)-1].Store(d.LastAccessedAt.UnixMicro())
 	}
+}
+
+func expiresOf(d *db.Document) int64 {
+	if d.ExpiresAt.IsZero() {
+		return 0
+	}
+	return d.ExpiresAt.UnixMicro()
 }
 
 // appendHashes appends the hashes of lexemes, which are separated by spaces.
@@ -250,8 +258,9 @@ func (x *index) compareOrder(a, b int) int {
 		cmp.Compare(x.docs[a].created, x.docs[b].created), x.compareIDs(a, b))
 }
 
-// number gives each document its position in the sequence.
+// number gives each document its position in the sequence, and lists those that expire.
 func (x *index) number() {
+	x.listPerishable()
 	x.positions = make([]uint32, len(x.docs))
 	for i, doc := range x.sequence {
 		x.positions[doc] = uint32(i)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
@@ -136,6 +137,9 @@ func (s *Service) recollectFor(
 		if err != nil {
 			return nil, err
 		}
+		if !q.IncludeFormer && !q.includeOver {
+			found = slices.DeleteFunc(found, func(r Recalled) bool { return r.Memory.HasExpired(q.At) })
+		}
 		if len(found) >= mostRecollected {
 			return found[:mostRecollected], nil
 		}
@@ -177,8 +181,12 @@ func (s *Service) readFaded(
 		}
 		fit.Closeness, fit.Coverage = s.closeness(q, vector, []relevant{c}), match.coverage
 		decay := Decay(q.DecayRate, rows[i].LastAccessedAt, q.At)
+		var until time.Time
+		if rows[i].HasExpired(q.At) {
+			until = rows[i].ExpiresAt
+		}
 		found = append(found, Recalled{
-			Memory: rows[i], Recollected: true, Similarity: c.cosine, Lexical: c.bm25, Relevance: match.coverage,
+			Memory: rows[i], FormerUntil: until, Recollected: true, Similarity: c.cosine, Lexical: c.bm25, Relevance: match.coverage,
 			Confidence: fit.confidence(1), Decay: decay, Importance: rows[i].Importance,
 			Score:   Score(q.Mode, *q.Weights, match.coverage, decay, rows[i].Importance),
 			Sources: []string{nameWords},

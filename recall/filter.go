@@ -22,7 +22,7 @@ func (q *Query) liftedBy(route router.Route) []memory.Domain {
 	return route.Domains
 }
 
-// scope applies all filters of a query except Where.
+// scope applies all filters of a query except Where. What has lapsed is out of scope.
 func (q *Query) scope(x *index) scope {
 	s := scope{open: make([]bool, len(x.docs)), matching: make([]int, 0, len(x.docs))}
 	hasTags := x.listsWithTags(q.Tags)
@@ -30,6 +30,9 @@ func (q *Query) scope(x *index) scope {
 		if s.open[i] = hasTags[x.docs[i].tags] && q.allows(x.kind(i), &x.docs[i]); s.open[i] {
 			s.matching = append(s.matching, i)
 		}
+	}
+	if !q.IncludeFormer && !q.includeOver {
+		s.keepCurrent(x)
 	}
 	return s
 }

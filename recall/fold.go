@@ -16,13 +16,15 @@ const foldMargin = 0.25
 // superseded it stands for it; if that memory is not active any more, no memory does, and onFold is called with the
 // message's own id. The same applies to superseded memories, which are in the index of a query about the past, and to
 // memories derived from them. A memory is as relevant as what it superseded: a query for the former value finds the
-// present one as well, and ranks it above.
+// present one as well, and ranks it above. A memory that has expired is a candidate only if the query asks for the past
+// or for what is over.
 func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by string)) []relevant {
 	messages := map[uint32]int{} // superseded and condensed memories too: places in the list, by document
 	for i := range list {
 		doc := list[i].doc
 		t := x.kind(doc).Type
-		if _, superseded := x.superseded[doc]; superseded || t == memory.TypeMessage || t.IsDerived() {
+		if _, superseded := x.superseded[doc]; superseded || x.lapsed[doc] || t == memory.TypeMessage ||
+			t.IsDerived() {
 			messages[uint32(doc)] = i
 		}
 	}
@@ -33,7 +35,7 @@ func fold(list []relevant, x *index, past bool, onFold func(dropped relevant, by
 	for _, o := range x.outdated {
 		if i, found := messages[o.message]; found {
 			switch successor, former := x.successorOf(o.message); {
-			case former && past:
+			case former && (past || x.lapsed[int(o.message)] && successor == int(o.message)):
 				list[i].former = x.formerOf(o.message, successor)
 			case former:
 				standIns[i] = x.id(successor)

@@ -42,6 +42,13 @@ type index struct {
 	positions []uint32   // in sequence, by document
 
 	superseded map[int]*memory.Memory // by document; nil unless a query asks for the past: see withPast
+
+	perishable []uint32              // places of the documents that expire, by when
+	view       atomic.Pointer[index] // the latest of lapsedAt
+	// Of a view: the index that it is of, how many documents have expired, and which state nothing that is current.
+	whole   *index
+	expired int
+	lapsed  map[int]bool
 }
 
 // document is what the index holds of a memory.
@@ -60,6 +67,8 @@ type document struct {
 	called     uint32      // place in called of the name that it states
 	about      [2]dayRange // days that its text names
 	timed      bool        // its text states a time
+	clause     bool        // a message that is one clause
+	expires    int64       // Unix microseconds; 0: never
 }
 
 // kind is what many documents share.
@@ -73,14 +82,14 @@ type kind struct {
 // taking links a document to a message that it was taken from; both are places.
 type taking struct{ doc, message uint32 }
 
-// outdated is a superseded statement of a message. doc is the place of the document that superseded it, or that of the
-// message itself if there is no such document. message is the place of the message; for a query about the past it may
-// also be a superseded memory. It may also be a memory that was derived from the statement.
+// outdated is a superseded or expired statement of a message. doc is the place of the document that superseded it, or
+// that of the message itself if there is no such document. message is the place of the message; for a query about the
+// past it may also be a superseded memory. It may also be the expired memory, or one derived from the statement.
 type outdated struct {
 	doc, message uint32
 	whole        bool     // the message is one clause, and states nothing else
 	stated       []uint64 // hashes of the lexemes of the superseded memory
-	until        int64    // when what superseded it was said, Unix microseconds; 0 unless a query asks for the past
+	until        int64    // when what superseded it was said, or it expired, Unix microseconds; 0: see untilOf
 }
 
 func (d *document) createdAt() time.Time { return time.UnixMicro(d.created).UTC() }
@@ -216,9 +225,9 @@ func (x *index) skillOf(doc int) string {
 
 // size is about how many bytes the index holds.
 func (x *index) size() int {
-	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 96, 8, 8, 4, 8, 120
+	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 112, 8, 8, 4, 8, 120
 	const perKind, perText = 80, 40
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
-		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) + perOutdated*cap(x.outdated) +
+		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) + perOutdated*(cap(x.outdated)+2*len(x.perishable)) +
 		perKind*cap(x.kinds) + perText*(cap(x.tagLists)+cap(x.speakers)+cap(x.called))
 }

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -56,6 +57,9 @@ func (s *Service) startLoading(
 		l.index, l.own, l.err = s.loadIndex(ctx, q.Owner, known)
 		if l.err == nil && (q.IncludeFormer || !q.AsOf.IsZero()) {
 			l.index, l.err = s.withPast(ctx, q, l.index)
+		}
+		if l.err == nil {
+			l.index = l.index.lapsedAt(cmp.Or(q.AsOf, q.At))
 		}
 		if l.err == nil {
 			l.postings = l.index.find(wantedLexemes(queries))

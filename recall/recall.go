@@ -64,7 +64,8 @@ type Query struct {
 	At             time.Time      // clock of the ranking; zero: now
 	Zone           *time.Location // in which the times that the query names are read; nil: the zone of the user
 	AsOf           time.Time      // recall what was current then: said by then, and not yet superseded; zero: now
-	IncludeFormer  bool           // also statements that were superseded; words of the query for the past set it
+	IncludeFormer  bool           // also statements that are former; words of the query for the past set it
+	includeOver    bool           // also what has expired: the query asks for what has happened
 	NoTouch        bool           // do not count an access, and recollect nothing for good
 	NoRecollection bool           // search no faded memories
 	NoRoute        bool           // search all domains
@@ -92,7 +93,7 @@ type Answer struct {
 // Recalled is one memory with every part of its score.
 type Recalled struct {
 	Memory      memory.Memory
-	FormerUntil time.Time // when what superseded it was said; zero: it is current, or the time is not known
+	FormerUntil time.Time // when it was superseded or expired; zero: it is current, or the time is not known
 	Recollected bool      // it had faded, and is active again unless the query counts no access
 	Repeats     Repeats
 

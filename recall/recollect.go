@@ -51,7 +51,7 @@ const (
 
 // shouldRecollect reports whether the faded memories are searched for a query whose answer has these memories.
 func (s *Service) shouldRecollect(q Query, x *index, answered []Recalled) bool {
-	if s.set.Recollector == nil || q.NoRecollection || !q.AsOf.IsZero() || x.noneFaded.Load() {
+	if s.set.Recollector == nil || q.NoRecollection || !q.AsOf.IsZero() || x.origin().noneFaded.Load() {
 		return false
 	}
 	return !slices.ContainsFunc(answered, func(r Recalled) bool { return r.Confidence >= sure })
@@ -67,7 +67,7 @@ func (s *Service) recollect(
 		return nil, err
 	}
 	if all == 0 {
-		found.index.noneFaded.Store(true)
+		found.index.origin().noneFaded.Store(true)
 	}
 	if len(words) == 0 {
 		return nil, nil

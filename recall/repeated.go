@@ -223,7 +223,8 @@ func (x *index) isStated(s *superseded) bool {
 			repeatsAll*float64(n-1) > float64(len(s.words)) { // "user" is a word of many facts
 			continue
 		}
-		if _, isSuperseded := x.superseded[doc]; isSuperseded || x.kind(doc).Type == memory.TypeMessage || x.mayRepeat(doc) {
+		if _, isSuperseded := x.superseded[doc]; isSuperseded || x.lapsed[doc] ||
+			x.kind(doc).Type == memory.TypeMessage || x.mayRepeat(doc) {
 			continue
 		}
 		words := wordsIn(x.lexemesOf(doc))

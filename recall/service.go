@@ -120,7 +120,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		return Answer{}, err
 	}
 	queries := divide(q)
-	q.IncludeFormer = queries[0].IncludeFormer
+	q.IncludeFormer, q.includeOver = queries[0].IncludeFormer, queries[0].includeOver
 	m := s.stages(q.Explain)
 	defer m.endLatest()
 	e := explainerOf(q, m)

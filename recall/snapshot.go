@@ -15,7 +15,7 @@ import (
 
 // snapshotFormat changes with the fields of a snapshot, and with what an index holds of a
 // text: the hash of a lexeme, and the cues.
-const snapshotFormat = 11
+const snapshotFormat = 12
 
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
@@ -29,7 +29,8 @@ type snapshot struct {
 	Created, Accessed   []int64
 	Length, Said        []uint32
 	Kind, Tags, Speaker []uint32
-	Timed               []bool
+	Timed, Clause       []bool
+	Expires             []int64
 	About               []int32 // of each document: from and until of two ranges of days
 	Lexemes             []uint64
 
@@ -70,6 +71,7 @@ func (x *index) encode() ([]byte, error) {
 			s.About = append(s.About, a.from, a.until)
 		}
 		s.Timed, s.CalledBy = append(s.Timed, d.timed), append(s.CalledBy, d.called)
+		s.Clause, s.Expires = append(s.Clause, d.clause), append(s.Expires, d.expires)
 	}
 	for _, t := range x.taken {
 		s.Taken = append(s.Taken, t.doc, t.message)

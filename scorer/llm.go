@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -31,7 +32,7 @@ func (m *model) Score(ctx context.Context, turn memory.Turn, before []memory.Mes
 	var last *llm.Answer
 	facts, err := llm.Ask(ctx, m.chat, prompt, func(answer *llm.Answer) ([]Fact, error) {
 		last = answer
-		return parse(answer, words(append(slices.Clone(before), turn.Messages...)))
+		return parse(answer, words(append(slices.Clone(before), turn.Messages...)), turn.Local(turn.At))
 	})
 	if memory.IsKind(err, memory.KindBadAnswer) {
 		refused := &BadAnswer{Err: err}
@@ -49,11 +50,12 @@ type proposal struct {
 	Importance *float64 `json:"importance"`
 	Domain     string   `json:"domain"`
 	Type       string   `json:"type"`
+	Expires    *string  `json:"expires"`
 }
 
-// parse reads an answer about what was said. It refuses an answer that has no list of facts, too many facts, or only
-// invalid facts.
-func parse(answer *llm.Answer, said string) ([]Fact, error) {
+// parse reads an answer about what was said, at an instant in the user's zone. It refuses an answer that has no list of
+// facts, too many facts, or only invalid facts.
+func parse(answer *llm.Answer, said string, at time.Time) ([]Fact, error) {
 	var reply struct {
 		Facts llm.Items[proposal] `json:"facts"`
 	}
@@ -69,7 +71,7 @@ func parse(answer *llm.Answer, said string) ([]Fact, error) {
 	facts := make([]Fact, len(reply.Facts))
 	valid := 0
 	for i, item := range reply.Facts {
-		fact := item.Value.fact(answer)
+		fact := item.Value.fact(answer, at)
 		fact.Invalid = item.Value.check(said)
 		if item.Err != nil {
 			fact.Invalid = item.Err.Error()
@@ -107,8 +109,9 @@ func (p proposal) check(said string) string {
 }
 
 // fact returns a proposal that check accepts as a fact. It replaces an unknown domain by the domain that the classifier
-// of sentences finds, an unknown type by TypeFact, and a missing importance by the importance of the rules.
-func (p proposal) fact(answer *llm.Answer) Fact {
+// of sentences finds, an unknown type by TypeFact, and a missing importance by the importance of the rules. It drops an
+// end that the fact does not name.
+func (p proposal) fact(answer *llm.Answer, at time.Time) Fact {
 	if p.Fact == nil {
 		return Fact{}
 	}
@@ -131,6 +134,12 @@ func (p proposal) fact(answer *llm.Answer) Fact {
 	} else if !slices.Contains(types, fact.Type) {
 		fact.Type = memory.TypeFact
 		answer.Salvage("the type %.40q is unknown: %s instead", p.Type, fact.Type)
+	}
+	if p.Expires != nil && *p.Expires != "" {
+		var ok bool
+		if fact.ExpiresAt, ok = endOf(fact.Content, *p.Expires, at); !ok {
+			answer.Salvage("a fact ends on %.40q, which it does not name or which is over: it has no end", *p.Expires)
+		}
 	}
 	return fact
 }

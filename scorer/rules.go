@@ -34,7 +34,7 @@ const (
 //	              else:               nothing
 //	answer of up to two words, without "I": the same, with an importance under the gate's default threshold
 //
-// It resolves neither pronouns nor dates. It reads the first 100,000 characters of a turn, and sentences of up to 600.
+// A dated plan, such as a flight, has the end of its day. It resolves neither pronouns nor dates. It reads the first 100,000 characters of a turn, and sentences of up to 600.
 func NewRules() Scorer { return rules{} }
 
 type rules struct{}
@@ -50,6 +50,9 @@ func (rules) Score(ctx context.Context, turn memory.Turn, before []memory.Messag
 		known := len(r.facts)
 		if err := r.readMessage(m.Content); err != nil {
 			return nil, err
+		}
+		for n := known; n < len(r.facts); n++ {
+			r.facts[n].ExpiresAt = planEnd(r.facts[n].Content, turn.Local(turn.SaidAt(i)))
 		}
 		if isFragment(m, memory.LastSpoken(slices.Concat(before, turn.Messages[:i]))) {
 			weaken(r.facts[known:])

@@ -8,6 +8,7 @@ package scorer
 
 import (
 	"context"
+	"time"
 
 	"hippocampus/internal/memory"
 	"hippocampus/scorer/voice"
@@ -22,6 +23,7 @@ type Fact struct {
 	Importance float64 // 0..1
 	Domain     memory.Domain
 	Type       memory.Type
+	ExpiresAt  time.Time // when it is over, such as a dated plan; zero: never
 
 	// Invalid says why the proposal cannot be a fact; Content then is the proposal as the scorer wrote it,
 	// of any length. Empty: it can.

@@ -220,7 +220,7 @@ func newMemory(owner memory.Owner, content string) memory.Memory {
 		Speaker: "Ana 茶", Asked: "What tea? 茶", Content: content, Type: memory.TypeFact, Domain: memory.Profession,
 		Tags:       []string{"work", "茶", `q"u'ote\`},
 		Importance: 0.8125, Metadata: json.RawMessage(`{"b": 1, "a": [1.50, "é\u00e9"], "b2": {"x": null}}`), Pinned: true,
-		Status: memory.Active, CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch,
+		Status: memory.Active, CreatedAt: epoch, ExpiresAt: after(90), UpdatedAt: epoch, LastAccessedAt: epoch,
 		Lexemes: "lexemes of it", Embedding: []float32{0.6, -0.8}, EmbeddingModel: "model", Revision: 1,
 	}
 }
@@ -237,6 +237,7 @@ func newTurn(owner memory.Owner, clientID string) memory.Turn {
 		},
 		Metadata:   json.RawMessage(`{"k":  "v"}`),
 		At:         after(-60),
+		ExpiresAt:  after(60),
 		Hash:       "hash",
 		Status:     memory.TurnAccepted,
 		AcceptedAt: epoch,
@@ -257,6 +258,7 @@ func newCandidate(turnID string) memory.Candidate {
 		Scorer:     "rules",
 		MemoryID:   memory.NewID(),
 		CreatedAt:  epoch,
+		ExpiresAt:  after(90),
 	}
 }
 

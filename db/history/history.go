@@ -55,7 +55,7 @@ func fields(m memory.Memory) map[string]any {
 		"content": m.Content, "asked": m.Asked, "importance": m.Importance, "domain": m.Domain, "type": m.Type,
 		"tags": tags, "metadata": metadata, "pinned": m.Pinned, "status": m.Status,
 		"faded":         m.Faded,
-		"superseded_by": m.SupersededBy, "last_said_at": stamp(m.LastSaidAt),
+		"superseded_by": m.SupersededBy, "last_said_at": stamp(m.LastSaidAt), "expires_at": stamp(m.ExpiresAt),
 	}
 }
 

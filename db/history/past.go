@@ -99,6 +99,7 @@ type values struct {
 	Faded        *bool           `json:"faded"`
 	SupersededBy *string         `json:"superseded_by"`
 	LastSaidAt   *string         `json:"last_said_at"`
+	ExpiresAt    *string         `json:"expires_at"`
 }
 
 // detail is the detail of an event.
@@ -154,6 +155,9 @@ func (v values) assign(m *memory.Memory) {
 	restore(&m.SupersededBy, v.SupersededBy)
 	if v.LastSaidAt != nil {
 		m.LastSaidAt, _ = time.Parse(time.RFC3339Nano, *v.LastSaidAt) // "" is the zero time
+	}
+	if v.ExpiresAt != nil {
+		m.ExpiresAt, _ = time.Parse(time.RFC3339Nano, *v.ExpiresAt)
 	}
 	if v.Metadata != nil {
 		m.Metadata = v.Metadata

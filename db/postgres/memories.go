@@ -20,7 +20,7 @@ const (
 	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id::text, ''), speaker, asked,
 		content, memory_type, domain, tags, importance_score, metadata, pinned, status, faded,
 		coalesce(superseded_by::text, ''),
-		created_at, last_said_at, updated_at, last_accessed_at, access_count, `
+		created_at, last_said_at, expires_at, updated_at, last_accessed_at, access_count, `
 	bareColumns    = recordColumns + `lexemes, embedding_model, revision, `
 	memoryColumns  = bareColumns + itsEmbedding + `, ` + besideColumns
 	withoutVectors = bareColumns + noVectors
@@ -44,8 +44,8 @@ func memoryFields(m *memory.Memory) []any {
 	return []any{
 		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Speaker, &m.Asked, &m.Content,
 		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, &m.Faded, &m.SupersededBy,
-		&m.CreatedAt, (*sqlstore.Instant)(&m.LastSaidAt), &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount,
-		&m.Lexemes, &m.EmbeddingModel, &m.Revision,
+		&m.CreatedAt, (*sqlstore.Instant)(&m.LastSaidAt), (*sqlstore.Instant)(&m.ExpiresAt), &m.UpdatedAt,
+		&m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel, &m.Revision,
 		(*vector)(&m.Embedding), &m.OtherModel, (*vector)(&m.OtherEmbedding),
 	}
 }

@@ -9,12 +9,13 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
+	"hippocampus/db/sqlstore"
 	"hippocampus/internal/memory"
 )
 
 const (
 	documentColumns = `id, lexemes, speaker, asked, content, domain, memory_type, tags, agent_id, conversation_id,
-		importance_score, created_at, last_accessed_at, CASE WHEN memory_type <> 'message' THEN ARRAY(
+		importance_score, created_at, last_accessed_at, expires_at, CASE WHEN memory_type <> 'message' THEN ARRAY(
 			SELECT to_id::text FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id) END,
 		CASE WHEN NOT (SELECT EXISTS (
 			SELECT FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND status = 'superseded')) THEN NULL
@@ -48,7 +49,8 @@ const (
 
 func documentFields(d *db.Document) []any {
 	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Asked, &d.Content, &d.Domain, &d.Type, &d.Tags, &d.AgentID,
-		&d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt, &d.DerivedFrom, &d.Supersedes}
+		&d.ConversationID, &d.Importance, &d.CreatedAt, &d.LastAccessedAt, (*sqlstore.Instant)(&d.ExpiresAt),
+		&d.DerivedFrom, &d.Supersedes}
 }
 
 // tidy makes empty lists nil.

@@ -20,27 +20,28 @@ import (
 const (
 	insertIntoTurns = `stored AS (
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
-		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
-	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, `
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, expires_at,
+		first_event, last_event)
+	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, `
 
 	insertTurn = `
-	WITH ` + insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$18))` + insertedTurn
+	WITH ` + insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$19))` + insertedTurn
 
 	insertConversation = `
 	WITH grown AS (
 		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
 		heard_at)
-		SELECT $2, $3, $6, $1, $19, 1, $20, $21, $9, $9, $14
-		WHERE NOT (` + isErasing + `$18))
+		SELECT $2, $3, $6, $1, $20, 1, $21, $22, $9, $9, $14
+		WHERE NOT (` + isErasing + `$19))
 		ON CONFLICT (app_id, user_id, id) `
 	growth = `
-			title = CASE WHEN c.title = '' THEN $19 ELSE c.title END,
-			turns = c.turns + 1, events = c.events + $20, tokens = c.tokens + $21,
+			title = CASE WHEN c.title = '' THEN $20 ELSE c.title END,
+			turns = c.turns + 1, events = c.events + $21, tokens = c.tokens + $22,
 			started_at = least(c.started_at, $9), last_at = greatest(c.last_at, $9),
 			heard_at = $14, ended_at = NULL, end_reason = ''`
 	insertGrown = `
 		RETURNING events
-	), ` + insertIntoTurns + `events - $20 + 1, events FROM grown` + insertedTurn
+	), ` + insertIntoTurns + `events - $21 + 1, events FROM grown` + insertedTurn
 
 	insertedTurn = `
 		RETURNING id, app_id, user_id, agent_id, conversation_id, accepted_at, first_event
@@ -76,8 +77,8 @@ const (
 	insertFurtherTurn = `
 	WITH grown AS (
 		UPDATE conversations AS c SET` + growth + `
-		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $22 AND events = $23 AND edition = $24
-			AND NOT (` + isErasing + `$18))` + insertGrown
+		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $23 AND events = $24 AND edition = $25
+			AND NOT (` + isErasing + `$19))` + insertGrown
 )
 
 // AcceptTurn stores t, or finds the turn that has its client id: in one round
@@ -162,7 +163,7 @@ func insertionOf(t memory.Turn, due time.Time, log *db.LogState) (insert string,
 	insert, args = insertTurn, []any{
 		t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt,
-		orNull(t.ProcessedAt), due, rowcodec.OwnerHash(t.Owner),
+		orNull(t.ProcessedAt), due, orNull(t.ExpiresAt), rowcodec.OwnerHash(t.Owner),
 	}
 	if t.ConversationID != "" {
 		args = append(args, memory.TitleOf(t.Messages), len(t.Messages), t.Tokens())

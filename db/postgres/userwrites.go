@@ -32,7 +32,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 			status = $15, superseded_by = $16, created_at = $17, updated_at = $18, last_accessed_at = greatest(last_accessed_at,
 			$19),
 			lexemes = $20, embedding_model = $21, revision = $23, change = $25, asked = $26, faded = $27,
-			last_said_at = $28,
+			last_said_at = $28, expires_at = $29,
 			vector_state = CASE WHEN revision = $23 THEN vector_state
 				WHEN $24 AND vector_claimed_until IS NULL THEN
 					CASE WHEN $15 = 'active' AND $21 <> '' THEN 'synced' ELSE 'absent' END
@@ -51,7 +51,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		m.Type, m.Domain, tags(&m), m.Importance, m.Metadata, m.Pinned,
 		m.Status, textOrNull(m.SupersededBy), m.CreatedAt, m.UpdatedAt, m.LastAccessedAt,
 		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, takes, u.Change, m.Asked,
-		m.Faded, orNull(m.LastSaidAt)).Scan(&vectored)
+		m.Faded, orNull(m.LastSaidAt), orNull(m.ExpiresAt)).Scan(&vectored)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return notFound("memory", m.ID)
 	}
@@ -137,7 +137,7 @@ var (
 		"content", "content_hash",
 		"memory_type", "domain", "tags", "importance_score", "metadata", "pinned", "status", "faded",
 		"superseded_by",
-		"created_at", "last_said_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision",
+		"created_at", "last_said_at", "expires_at", "updated_at", "last_accessed_at", "access_count", "lexemes", "revision",
 		"embedding_model",
 		"vector_state", "vector_attempts", "vector_since", "vector_due", "vector_claimed_until", "vector_claims", "change")
 	intoEmbeddings = into("embeddings", "memory_id", "app_id", "user_id", "active", "model", "embedding")
@@ -148,8 +148,8 @@ func memoryRow(m *memory.Memory, p sqlstore.Projection, change int64) []any {
 		m.ID, m.AppID, m.UserID, m.AgentID, m.ConversationID, textOrNull(m.SourceTurnID), m.Speaker, m.Asked, m.Content,
 		rowcodec.ContentHash(m.Content),
 		m.Type, m.Domain, tags(m), m.Importance, m.Metadata, m.Pinned, m.Status, m.Faded,
-		textOrNull(m.SupersededBy), m.CreatedAt, orNull(m.LastSaidAt), m.UpdatedAt, m.LastAccessedAt, m.AccessCount,
-		m.Lexemes, m.Revision, m.EmbeddingModel,
+		textOrNull(m.SupersededBy), m.CreatedAt, orNull(m.LastSaidAt), orNull(m.ExpiresAt), m.UpdatedAt, m.LastAccessedAt,
+		m.AccessCount, m.Lexemes, m.Revision, m.EmbeddingModel,
 		p.State, 0, p.Due, p.Due, orNull(p.Claimed), p.Claims, change,
 	}
 }

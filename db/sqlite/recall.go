@@ -13,7 +13,7 @@ import (
 
 const (
 	documentColumns = `id, lexemes, speaker, asked, content, domain, memory_type, tags, agent_id, conversation_id,
-		importance_score, created_at, last_accessed_at, iif(memory_type = 'message', '[]', (
+		importance_score, created_at, last_accessed_at, expires_at, iif(memory_type = 'message', '[]', (
 			SELECT json_group_array(to_id) FROM (
 				SELECT to_id FROM memory_relations WHERE from_id = m.id AND kind = 'derived_from' ORDER BY to_id))),
 		CASE WHEN NOT (SELECT EXISTS (SELECT 1 FROM agent_memories
@@ -42,7 +42,7 @@ const (
 
 func documentFields(d *db.Document) []any {
 	return []any{&d.ID, &d.Lexemes, &d.Speaker, &d.Asked, &d.Content, &d.Domain, &d.Type, (*tagList)(&d.Tags), &d.AgentID,
-		&d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt),
+		&d.ConversationID, &d.Importance, (*instant)(&d.CreatedAt), (*instant)(&d.LastAccessedAt), (*instant)(&d.ExpiresAt),
 		(*tagList)(&d.DerivedFrom), (*formerList)(&d.Supersedes)}
 }
 

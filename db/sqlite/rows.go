@@ -76,7 +76,7 @@ func one[T any](ctx context.Context, q querier, fields func(*T) []any, query str
 const (
 	recordColumns = `id, app_id, user_id, agent_id, conversation_id, coalesce(source_turn_id, ''), speaker, asked, content,
 		memory_type, domain, tags, importance_score, metadata, pinned, status, faded, coalesce(superseded_by, ''),
-		created_at, last_said_at, updated_at, last_accessed_at, access_count, `
+		created_at, last_said_at, expires_at, updated_at, last_accessed_at, access_count, `
 	bareColumns    = recordColumns + `lexemes, embedding_model, revision, `
 	memoryColumns  = bareColumns + `embedding, ` + besideColumns
 	withoutVectors = bareColumns + noVectors
@@ -90,8 +90,8 @@ func memoryFields(m *memory.Memory) []any {
 		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, &m.SourceTurnID, &m.Speaker, &m.Asked, &m.Content,
 		&m.Type, &m.Domain, (*tagList)(&m.Tags), &m.Importance, (*[]byte)(&m.Metadata), &m.Pinned, &m.Status, &m.Faded,
 		&m.SupersededBy,
-		(*instant)(&m.CreatedAt), (*instant)(&m.LastSaidAt), (*instant)(&m.UpdatedAt), (*instant)(&m.LastAccessedAt),
-		&m.AccessCount,
+		(*instant)(&m.CreatedAt), (*instant)(&m.LastSaidAt), (*instant)(&m.ExpiresAt), (*instant)(&m.UpdatedAt),
+		(*instant)(&m.LastAccessedAt), &m.AccessCount,
 		&m.Lexemes, &m.EmbeddingModel, &m.Revision, (*vector)(&m.Embedding), &m.OtherModel, (*vector)(&m.OtherEmbedding),
 	}
 }

@@ -26,8 +26,9 @@ const growConversation = `
 
 const insertTurn = `
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
-		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event)
-	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
+		expires_at)
+	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // noteOffset notes the offset of a turn's time.
 const noteOffset = `INSERT INTO user_zones (app_id, user_id, chosen, last_offset) VALUES (?1, ?2, '', ?3)
@@ -87,7 +88,8 @@ func (s *Store) acceptTurn(
 	}
 	_, err = tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
 		string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
-		moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last)
+		moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last,
+		instant(t.ExpiresAt))
 	if err != nil {
 		return stored, false, err
 	}

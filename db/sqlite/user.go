@@ -95,9 +95,9 @@ func (u *userTx) insert(
 			content, content_hash,
 			memory_type, domain, tags, importance_score, metadata, pinned, status, faded, superseded_by,
 			created_at, last_said_at, updated_at, last_accessed_at, access_count, lexemes, revision, embedding_model, embedding,
-			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims, change)
+			vector_state, vector_attempts, vector_since, vector_due, vector_claimed_until, vector_claims, change, expires_at)
 		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-		0, ?, ?, ?, ?, ?)`,
+		0, ?, ?, ?, ?, ?, ?)`,
 		memories, func(m memory.Memory) []any {
 			p := project(m)
 			return []any{
@@ -107,7 +107,7 @@ func (u *userTx) insert(
 				m.SupersededBy, moment(m.CreatedAt), instant(m.LastSaidAt), moment(m.UpdatedAt), moment(m.LastAccessedAt),
 				m.AccessCount, m.Lexemes, m.Revision,
 				m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding),
-				p.State, moment(p.Due), moment(p.Due), instant(p.Claimed), p.Claims, u.Change,
+				p.State, moment(p.Due), moment(p.Due), instant(p.Claimed), p.Claims, u.Change, instant(m.ExpiresAt),
 			}
 		})
 	return fault(err, "store the memories")
@@ -130,7 +130,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 			status = ?15, superseded_by = nullif(?16, ''), created_at = ?17, updated_at = ?18,
 			last_accessed_at = max(last_accessed_at, ?19),
 			lexemes = ?20, embedding_model = ?21, embedding = ?22, revision = ?23, change = ?24, asked = ?25, faded = ?26,
-			last_said_at = ?27,
+			last_said_at = ?27, expires_at = ?28,
 			vector_state = CASE WHEN revision = ?23 THEN vector_state
 				WHEN ?15 = 'active' AND ?21 <> '' THEN 'pending' ELSE 'removing' END,
 			vector_since = iif(revision = ?23 OR vector_state IN ('pending', 'removing'), vector_since, ?18),
@@ -140,7 +140,7 @@ func (u *userTx) Update(ctx context.Context, m memory.Memory) error {
 		m.Type, m.Domain, list(m.Tags), m.Importance, jsonText(m.Metadata), m.Pinned,
 		m.Status, m.SupersededBy, moment(m.CreatedAt), moment(m.UpdatedAt), moment(m.LastAccessedAt),
 		m.Lexemes, m.EmbeddingModel, rowcodec.VectorBytes(m.Embedding), m.Revision, u.Change, m.Asked,
-		m.Faded, instant(m.LastSaidAt))
+		m.Faded, instant(m.LastSaidAt), instant(m.ExpiresAt))
 	if n, err := rowsAffected(result, err); err == nil && n == 0 {
 		return notFound("memory", m.ID)
 	}

@@ -14,7 +14,7 @@ import (
 // memoryColumns are the columns that memoryFields reads, without embeddings.
 const memoryColumns = `id, app_id, user_id, agent_id, conversation_id, source_turn_id, speaker, asked, content,
 	memory_type, domain, nullif(tags, {ARRAY[]::text[]|'[]'}), importance_score, metadata, pinned, status, faded,
-	superseded_by, created_at, last_said_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model,
+	superseded_by, created_at, last_said_at, expires_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model,
 	revision`
 
 func memoryFields(m *memory.Memory) []any {
@@ -22,8 +22,8 @@ func memoryFields(m *memory.Memory) []any {
 		&m.ID, &m.AppID, &m.UserID, &m.AgentID, &m.ConversationID, (*ID)(&m.SourceTurnID), &m.Speaker, &m.Asked, &m.Content,
 		&m.Type, &m.Domain, &m.Tags, &m.Importance, &m.Metadata, &m.Pinned, &m.Status, &m.Faded,
 		(*ID)(&m.SupersededBy),
-		&m.CreatedAt, &m.LastSaidAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes, &m.EmbeddingModel,
-		&m.Revision,
+		&m.CreatedAt, &m.LastSaidAt, &m.ExpiresAt, &m.UpdatedAt, &m.LastAccessedAt, &m.AccessCount, &m.Lexemes,
+		&m.EmbeddingModel, &m.Revision,
 	}
 }
 

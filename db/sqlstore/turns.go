@@ -14,7 +14,7 @@ import (
 // or left out of them, which are the largest part of a row.
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
-	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event, `
+	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event, expires_at, `
 	TurnColumns     = bareTurnColumns + `messages, withheld, left_out`
 	withoutMessages = bareTurnColumns + `NULL::json, NULL::json, NULL::json`
 	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
@@ -26,7 +26,7 @@ func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFi
 
 func turnFields(t *memory.Turn) []any {
 	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
-		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent,
+		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent, &t.ExpiresAt,
 		&t.Messages, &t.Withheld, &t.LeftOut}
 }
 
@@ -153,12 +153,12 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	_, err = u.exec(ctx, `
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
-			withheld, withdrawn_at, left_out)
+			withheld, withdrawn_at, left_out, expires_at)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19, $20,
-			$21)`,
+			$21, $22)`,
 		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
-		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt), leftOut)
+		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt), leftOut, null(t.ExpiresAt))
 	if err == nil {
 		t.Owner = u.Owner
 		err = noteMessageIDs(ctx, u.conn, t)

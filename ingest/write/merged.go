@@ -54,13 +54,14 @@ type mergeDetail struct {
 	Why        string          `json:"why,omitempty"`
 }
 
-// merge keeps the newer wording, the higher importance, and the tags and metadata of both.
+// merge keeps the newer wording and shelf life, the higher importance, and the tags and metadata of both.
 func (t *transaction) merge(ctx context.Context, c change) error {
 	m, draft := c.into, c.draft
 	before := *m
 	m.Importance = max(m.Importance, draft.Importance)
 	m.Pinned, m.Tags = m.Pinned || draft.Pinned, both(m.Tags, draft.Tags)
 	m.Metadata = withEntries(m.Metadata, draft.Metadata)
+	m.Renew(&draft)
 	if !draft.CreatedAt.Before(m.Said()) && m.Content != draft.Content {
 		m.Content = draft.Content
 		m.Lexemes = draft.Lexemes

@@ -47,6 +47,7 @@ type Memory struct {
 
 	CreatedAt      time.Time // UTC, microseconds; backdated by a write's `at`
 	LastSaidAt     time.Time // when it was last said again or edited; zero: not after CreatedAt
+	ExpiresAt      time.Time // from when on it is former: see HasExpired; zero: never
 	UpdatedAt      time.Time
 	LastAccessedAt time.Time // starts as CreatedAt
 	AccessCount    int

@@ -48,6 +48,8 @@ type Turn struct {
 	Messages       []Message       // 1..MaxMessages
 	Metadata       json.RawMessage // a JSON object or nil
 	At             time.Time       // when it was said; becomes CreatedAt of its memories
+	ExpiresAt      time.Time       // of its memories; zero: its facts expire as the scorer proposes
+	Expires        Expiry          // as the client gives it; zero in a turn that is read
 	Offset         string          // offset of At as reported, such as +08:00; empty: UTC, or in a turn that is read
 	Zone           *time.Location  // in which its days are; nil: UTC, or in a turn that is read
 	Hash           string          // of the whole request; distinguishes a repeated client id from a reused one
@@ -130,6 +132,7 @@ type Candidate struct {
 	Importance float64
 	Domain     Domain
 	Type       Type
+	ExpiresAt  time.Time // of the memory that it becomes; zero: never
 	Verdict    Verdict
 	Reason     string // for people: why this verdict
 	Scorer     string // "rules" or the model's name

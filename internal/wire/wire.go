@@ -35,6 +35,7 @@ type Memory struct {
 	SupersededBy   string          `json:"superseded_by,omitempty"`
 	CreatedAt      time.Time       `json:"created_at"`
 	LastSaidAt     time.Time       `json:"last_said_at,omitzero"`
+	ExpiresAt      time.Time       `json:"expires_at,omitzero"`
 	UpdatedAt      time.Time       `json:"updated_at"`
 	LastAccessedAt time.Time       `json:"last_accessed_at"`
 	AccessCount    int             `json:"access_count"`
@@ -47,8 +48,8 @@ func MemoryOf(m memory.Memory) Memory {
 		Speaker: m.Speaker, Asked: m.Asked, Content: m.Content, Type: m.Type, Domain: m.Domain, Tags: m.Tags,
 		Importance: m.Importance, Metadata: m.Metadata, Pinned: m.Pinned, Status: m.Status, Faded: m.Faded,
 		WordsOnly: m.Status == memory.Active && m.WordsOnly(), SupersededBy: m.SupersededBy,
-		CreatedAt: m.CreatedAt, LastSaidAt: m.LastSaidAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt,
-		AccessCount: m.AccessCount,
+		CreatedAt: m.CreatedAt, LastSaidAt: m.LastSaidAt, ExpiresAt: m.ExpiresAt, UpdatedAt: m.UpdatedAt,
+		LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
 	}
 	if w.Tags == nil {
 		w.Tags = []string{}
@@ -68,6 +69,9 @@ func (w Memory) Memory(appID string) memory.Memory {
 		LastAccessedAt: memory.Instant(w.LastAccessedAt), AccessCount: w.AccessCount,
 	}
 	m.SayAgain(w.LastSaidAt)
+	if !w.ExpiresAt.IsZero() {
+		m.ExpiresAt = memory.Instant(w.ExpiresAt)
+	}
 	if len(w.Tags) > 0 {
 		m.Tags = w.Tags
 	}

@@ -156,6 +156,9 @@ func (s *Service) stale(ctx context.Context, owner memory.Owner, at time.Time) (
 		if err != nil {
 			return nil, err
 		}
+		if !m.ExpiresAt.IsZero() {
+			continue // a summary would go on to state it
+		}
 		m.Lexemes = "" // they are not needed here
 		if found = append(found, m); len(found) == s.set.MaxMemories {
 			break

@@ -53,6 +53,7 @@ type candidateBody struct {
 	Importance float64        `json:"importance"`
 	Domain     memory.Domain  `json:"domain,omitempty"`
 	Type       memory.Type    `json:"type,omitempty"`
+	ExpiresAt  time.Time      `json:"expires_at,omitzero"`
 	Verdict    memory.Verdict `json:"verdict"`
 	Reason     string         `json:"reason"`
 	Scorer     string         `json:"scorer"`
@@ -62,7 +63,7 @@ type candidateBody struct {
 func candidateOf(c memory.Candidate) candidateBody {
 	return candidateBody{
 		Content: c.Content, Importance: c.Importance, Domain: c.Domain, Type: c.Type,
-		Verdict: c.Verdict, Reason: c.Reason, Scorer: c.Scorer, MemoryID: c.MemoryID,
+		ExpiresAt: c.ExpiresAt, Verdict: c.Verdict, Reason: c.Reason, Scorer: c.Scorer, MemoryID: c.MemoryID,
 	}
 }
 

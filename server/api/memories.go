@@ -119,6 +119,20 @@ type changeRequest struct {
 	Tags       *[]string        `json:"tags"`
 	Metadata   *json.RawMessage `json:"metadata"`
 	Pinned     *bool            `json:"pinned"`
+	ExpiresAt  *string          `json:"expires_at"`
+}
+
+// change converts the request.
+func (b changeRequest) change(c *frame.Checks) ingest.Change {
+	change := ingest.Change{
+		Content: b.Content, Importance: b.Importance, Domain: b.Domain, Type: b.Type, Tags: b.Tags, Metadata: b.Metadata,
+		Pinned: b.Pinned,
+	}
+	if b.ExpiresAt != nil {
+		expires := c.Expiry("expires_at", *b.ExpiresAt)
+		change.Expires = &expires
+	}
+	return change
 }
 
 func (h memoryHandlers) patch(ctx context.Context, r *frame.Request, body changeRequest) (any, error) {
@@ -135,10 +149,11 @@ func (h memoryHandlers) patch(ctx context.Context, r *frame.Request, body change
 	if body.Metadata != nil {
 		*body.Metadata = r.Metadata("metadata", *body.Metadata)
 	}
+	change := body.change(&r.Checks)
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	m, err := h.Writer.Change(ctx, r.Key.AppID, id, ingest.Change(body))
+	m, err := h.Writer.Change(ctx, r.Key.AppID, id, change)
 	return editedMemoryBody{wire.MemoryOf(m), r.Altered}, err
 }
 

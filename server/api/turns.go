@@ -70,6 +70,7 @@ type turnRequest struct {
 	Metadata       json.RawMessage  `json:"metadata"`
 	At             string           `json:"at"`
 	Replaces       string           `json:"replaces"`
+	ExpiresAt      string           `json:"expires_at"`
 	Wait           bool             `json:"wait"`
 }
 
@@ -85,6 +86,7 @@ type turnBody struct {
 	Attempts       int               `json:"attempts"`
 	LastError      string            `json:"last_error,omitempty"`
 	At             time.Time         `json:"at"`
+	ExpiresAt      time.Time         `json:"expires_at,omitzero"`
 	AcceptedAt     time.Time         `json:"accepted_at"`
 	ProcessedAt    time.Time         `json:"processed_at,omitzero"`
 	WithdrawnAt    time.Time         `json:"withdrawn_at,omitzero"`
@@ -105,7 +107,7 @@ func turnOf(t memory.Turn) turnBody {
 	return turnBody{
 		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
 		FirstEvent: t.FirstEvent, Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
-		At: t.At, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, WithdrawnAt: t.WithdrawnAt,
+		At: t.At, ExpiresAt: t.ExpiresAt, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, WithdrawnAt: t.WithdrawnAt,
 		Metadata: t.Metadata, LeftOut: t.LeftOut,
 	}
 }
@@ -141,7 +143,7 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 		Owner: r.BodyOwner(body.UserID), ClientID: body.ID,
 		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: messagesIn(r, body.Messages),
 		Metadata: r.Metadata("metadata", body.Metadata), At: r.Time("at", body.At), Replaces: body.Replaces,
-		Offset: offsetOf(body),
+		Offset: offsetOf(body), Expires: r.Expiry("expires_at", body.ExpiresAt),
 	}
 	r.Note("id", memory.CheckID(body.ID, true))
 	r.Note("replaces", memory.CheckID(body.Replaces, true))

@@ -25,6 +25,7 @@ type writeRequest struct {
 	Metadata       json.RawMessage `json:"metadata"`
 	Pinned         bool            `json:"pinned"`
 	Dedup          bool            `json:"dedup"`
+	ExpiresAt      string          `json:"expires_at"`
 }
 
 // write converts the request to a write to the key's app.
@@ -37,6 +38,7 @@ func (b writeRequest) write(key memory.Key, c *frame.Checks) ingest.Write {
 		Importance: b.Importance, Domain: b.Domain, Type: b.Type, At: c.Time("at", b.At),
 		ConversationID: b.ConversationID, AgentID: b.AgentID, Tags: b.Tags,
 		Metadata: c.Metadata("metadata", b.Metadata), Pinned: b.Pinned, Dedup: b.Dedup,
+		Expires: c.Expiry("expires_at", b.ExpiresAt),
 	}
 }
 

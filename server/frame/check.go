@@ -72,6 +72,15 @@ func (c *Checks) Time(path, value string) time.Time {
 	return t
 }
 
+// Expiry reads the end of a shelf life: an RFC 3339 time, or a day such as 2026-05-03; "" is none.
+func (c *Checks) Expiry(path, value string) memory.Expiry {
+	if memory.IsDay(value) {
+		c.Time(path, value+"T00:00:00Z") // for the year
+		return memory.Expiry{Day: value}
+	}
+	return memory.Expiry{At: c.Time(path, value)}
+}
+
 // ZoneOf returns the zone of an RFC 3339 time with an offset; nil for an offset of 0 or another text.
 func ZoneOf(value string) *time.Location {
 	t, err := time.Parse(time.RFC3339, value)

@@ -16,7 +16,6 @@ import (
 
 // unkept are fields of an addition that ask for ways of keeping memories that /v1 does not have.
 var unkept = map[string]string{
-	"expiration_date":     "memories have no date on which they expire",
 	"custom_instructions": "the prompts of the server decide what is kept, see docs/prompts.md",
 	"custom_categories":   "the prompts of the server decide what is kept, see docs/prompts.md",
 	"prompt":              "the prompts of the server decide what is kept, see docs/prompts.md",
@@ -133,6 +132,11 @@ func (c *call) about() (map[string]any, error) {
 	}
 	if metadata != nil {
 		about["metadata"] = metadata
+	}
+	if c.body["expiration_date"] != nil {
+		if about["expires_at"], err = c.body.day("expiration_date"); err != nil {
+			return nil, err
+		}
 	}
 	if raw := c.body["timestamp"]; raw != nil {
 		if about["at"], err = timeOf("timestamp", raw); err != nil {

@@ -10,8 +10,7 @@ import (
 
 // unchanged are fields of an update that /v1 cannot change.
 var unchanged = map[string]string{
-	"timestamp":       "the time of a memory does not change",
-	"expiration_date": unkept["expiration_date"],
+	"timestamp": "the time of a memory does not change",
 }
 
 // mostOfBatch is how many memories one request of mem0 may change.
@@ -32,7 +31,7 @@ func update(c *call) (any, error) {
 	return changed, err
 }
 
-// change changes the text and the metadata of a memory.
+// change changes the text, the metadata and the shelf life of a memory.
 func (c *call) change(id string, f fields) (m written, err error) {
 	if err := f.refused(unchanged); err != nil {
 		return m, err
@@ -50,8 +49,13 @@ func (c *call) change(id string, f fields) (m written, err error) {
 	if metadata != nil {
 		change["metadata"] = metadata
 	}
+	if f["expiration_date"] != nil {
+		if change["expires_at"], err = f.day("expiration_date"); err != nil {
+			return m, err
+		}
+	}
 	if len(change) == 0 {
-		return m, invalid("text", "is missing, and so is metadata: an update changes at least one of them")
+		return m, invalid("text", "is missing, and so are metadata and expiration_date: an update changes one of them")
 	}
 	err = c.ask(http.MethodPatch, pathOf(id), change, &m)
 	return m, err

@@ -162,6 +162,15 @@ func (c *call) withQuery() fields {
 	return all
 }
 
+// day returns a field that is a day, such as 2026-05-03.
+func (f fields) day(name string) (string, error) {
+	day, err := f.text(name)
+	if err == nil && !memory.IsDay(day) {
+		err = invalid(name, "is not a day such as 2026-05-03")
+	}
+	return day, err
+}
+
 // timeOf reads a time in the forms that mem0 accepts: RFC 3339, without an offset in UTC, a date, or Unix seconds. It
 // returns RFC 3339, or another string unchanged, which /v1 refuses.
 func timeOf(path string, raw jsontext.Value) (string, error) {

@@ -88,7 +88,7 @@ func (p parser) entry(path, name string, raw jsontext.Value, depth int) (node, e
 	case "metadata":
 		return p.metadata(path, raw)
 	case "expiration_date":
-		return nil, invalid(path, "cannot be honoured here: memories have no date on which they expire")
+		return nil, invalid(path, "cannot be honoured here: searches leave out what has expired")
 	}
 	if p.own && name != "" {
 		return p.conditions(path, raw, p.ofMetadata(name))

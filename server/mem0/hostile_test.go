@@ -148,7 +148,7 @@ func TestMount_RefusesMalformedBodies(t *testing.T) {
 		`{"user_id":"ada","messages":"x","query":"x","metadata":{"k":"` + strings.Repeat("x", 9000) + `"}}`,
 		`{"user_id":"ada","messages":[{"role":"user","content":"x","name":7}],"query":"` + strings.Repeat("x", 5000) + `"}`,
 		`{"user_id":"ada","infer":false,"messages":[{"role":"user","content":{"type":"image_url"}}]}`,
-		`{"user_id":"ada","infer":"no","messages":"x"}`, `{"user_id":"ada","messages":"x","expiration_date":"2030-01-01"}`,
+		`{"user_id":"ada","infer":"no","messages":"x"}`, `{"user_id":"ada","messages":"x","expiration_date":"2030-02-30"}`,
 	} {
 		for _, path := range []string{
 			"/mem0/v3/memories/add/", "/mem0/v3/memories/search/", "/mem0/memories", "/mem0/search", "/mem0/v1/feedback/",

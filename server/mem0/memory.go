@@ -27,7 +27,7 @@ type shown struct {
 	Type       memory.Type     `json:"type"` // mem0 has no such field
 	CreatedAt  time.Time       `json:"created_at"`
 	UpdatedAt  time.Time       `json:"updated_at"`
-	Expires    *string         `json:"expiration_date"` // always null
+	Expires    *string         `json:"expiration_date"` // the last day; null without any
 
 	// Fields that mem0 does not have; they are left out if they are empty.
 	WordsOnly   bool                `json:"words_only,omitempty"`
@@ -57,7 +57,18 @@ func (c *call) show(m wire.Memory) shown {
 		ID: m.ID, Memory: m.Content, UserID: m.UserID, AgentID: optional(m.AgentID), AppID: c.app,
 		RunID: optional(m.ConversationID), Hash: hex.EncodeToString(sum[:]), Metadata: m.Metadata, Categories: m.Tags,
 		Type: m.Type, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, WordsOnly: m.WordsOnly,
+		Expires: optional(lastDay(m.ExpiresAt)),
 	}
+}
+
+// lastDay returns the day that ends at an instant, in zones from 12 hours behind UTC to less than 12 hours before it;
+// "" of the zero time.
+func lastDay(end time.Time) string {
+	if end.IsZero() {
+		return ""
+	}
+	const half = 12 * time.Hour
+	return end.UTC().Add(-half).Format(time.DateOnly)
 }
 
 // optional is null for an empty text.

@@ -23,7 +23,7 @@ func view(f fields) ([]string, error) {
 		return nil, invalid("latest_only", "cannot be false here: only present memories are found, and "+
 			"GET /mem0/v1/memories/{id}/history/ has their former texts")
 	}
-	if _, err := f.flag("show_expired", false); err != nil { // no memory has a date on which it expires
+	if _, err := f.flag("show_expired", false); err != nil { // lists have them, searches do not
 		return nil, err
 	}
 	return f.names("fields")

@@ -100,3 +100,29 @@ func TestWrites_NameWhatIsCleaned(t *testing.T) {
 	whole := f.want("PUT", "/mem0/v1/memories/"+id+"/", `{"text":"Likes coffee."}`).object
 	same(t, "a whole text", whole["cleaned"], nil)
 }
+
+// mem0's expiration date ends the shelf life of a memory, in each way in which it is given.
+func TestExpirationDate_EndsWhatIsFound(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const past, ahead = "2020-05-03", "2199-05-03"
+	for _, infer := range []bool{true, false} {
+		for _, day := range []string{past, ahead} {
+			f.want("POST", "/mem0/memories", map[string]any{
+				"user_id": "u" + day, "messages": "I work for Maersk.", "infer": infer, "expiration_date": day,
+			})
+		}
+	}
+	for day, isFound := range map[string]bool{past: false, ahead: true} {
+		query := map[string]any{"query": "Maersk", "filters": map[string]any{"user_id": "u" + day}, "threshold": 0}
+		found := f.want("POST", "/mem0/v3/memories/search/", query).object["results"].([]any)
+		if (len(found) > 0) != isFound {
+			t.Errorf("%s: found %v", day, found)
+		}
+		for _, m := range f.want("GET", "/mem0/memories?user_id=u"+day, nil).object["results"].([]any) {
+			if got := field(t, m, "expiration_date"); got != day {
+				t.Errorf("%s: listed with %v", day, got)
+			}
+		}
+	}
+}

@@ -26,7 +26,7 @@ func valuesOf(m memory.Memory) values {
 	text, err := json.Marshal(map[string]any{
 		"content": m.Content, "importance": m.Importance, "domain": m.Domain, "type": m.Type, "tags": tags,
 		"metadata": metadata, "pinned": m.Pinned, "status": m.Status, "faded": m.Faded,
-		"superseded_by": m.SupersededBy, "last_said_at": "",
+		"superseded_by": m.SupersededBy, "last_said_at": "", "expires_at": "",
 	})
 	if err != nil {
 		panic(err) // metadata that is no JSON cannot be stored
@@ -37,6 +37,9 @@ func valuesOf(m memory.Memory) values {
 	}
 	if !m.LastSaidAt.IsZero() {
 		v["last_said_at"] = m.LastSaidAt.UTC().Format(time.RFC3339Nano)
+	}
+	if !m.ExpiresAt.IsZero() {
+		v["expires_at"] = m.ExpiresAt.UTC().Format(time.RFC3339Nano)
 	}
 	return v
 }

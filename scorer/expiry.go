@@ -1,0 +1,59 @@
+package scorer
+
+import (
+	"time"
+
+	"hippocampus/internal/lang/times"
+	"hippocampus/internal/memory"
+)
+
+// endsPattern matches what is over after its day; lastsPattern what begins on it, or comes again.
+var (
+	endsPattern = expression(`\b(?:flight|fly|train|ferry|appointment|meeting|interview|exam|test|deadline|due|concert|gig|` +
+		`dinner|lunch|breakfast|brunch|party|conference|workshop|webinar|surgery|operation|visit(?:s|ing)?|reservation|` +
+		`booking|check-?up|dentist|doctor|haircut|viewing|delivery|parcel|rehearsal|match|game|trip|picnic|` +
+		`presentation|demo|call)\b|` +
+		`航班|飞机|火车|高铁|预约|约了|开会|会议|面试|考试|截止|音乐会|演唱会|聚餐|聚会|吃饭|体检|手术|出差|复查|看牙|` +
+		`看医生|比赛|快递|答辩|演示|来看`)
+	lastsPattern = expression(`\b(?:every|each|weekly|daily|monthly|yearly|annual(?:ly)?|usually|always|birthday|anniversary|` +
+		`since|born|start(?:s|ing|ed)?|begin(?:s|ning)?|began|moves?|moving|joins?|joining|marr\w+|wedding|retir\w+|` +
+		`graduat\w+|until|till|from now)\b|` +
+		`每[天周月年个]|生日|纪念日|开始|入职|搬|结婚|婚礼|入学|毕业|退休|通常|经常|一直|直到`)
+)
+
+// planEnd returns when a dated plan is over that was stated at an instant: at the end of the last day that it names, in
+// the zone of the instant. It is zero for what is no plan, is not dated, or is over already.
+func planEnd(said string, at time.Time) (end time.Time) {
+	plain := apostrophes.Replace(said)
+	if !endsPattern.MatchString(plain) || lastsPattern.MatchString(plain) {
+		return time.Time{}
+	}
+	today := memory.EndOfDay(at).AddDate(0, 0, -1)
+	for _, span := range times.InStatement(plain, at) {
+		if span.From.Before(today) {
+			return time.Time{}
+		}
+		if last := memory.EndOfDay(span.Until.Add(-time.Microsecond)); last.After(end) {
+			end = last
+		}
+	}
+	return end
+}
+
+// endOf returns the end of the day on which a statement ends according to a model, in the zone of the instant at which
+// it was said. ok is false unless the statement names that day, and it is not over already.
+func endOf(content, day string, at time.Time) (end time.Time, ok bool) {
+	last, err := time.ParseInLocation(time.DateOnly, day, at.Location())
+	if err != nil {
+		return time.Time{}, false
+	}
+	if end = memory.EndOfDay(last); !end.After(at) {
+		return time.Time{}, false
+	}
+	for _, span := range times.InStatement(content, at) {
+		if !last.Before(memory.EndOfDay(span.From).AddDate(0, 0, -1)) && last.Before(span.Until) {
+			return end, true
+		}
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// What has ended does not answer about the present, however it got its end, and answers about the past, and as of then.
+func TestShelfLife_PlansAreFormerAfterTheirDay(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		const flight = "My flight to Rome is on 3 March"
+		said := turn("turn", flight+".")
+		said["at"] = "2026-02-20T10:00:00Z"
+		s.call("POST", "/v1/turns", said, 200)
+		said = turn("client", "Do you see the flight to Rome in my calendar?")
+		said["at"], said["expires_at"] = "2026-02-20T10:00:00Z", "2026-03-03"
+		s.call("POST", "/v1/turns", said, 200)
+		write := func(user string) object {
+			return object{"user_id": user, "content": flight, "at": "2026-02-20T10:00:00Z", "expires_at": "2026-03-03"}
+		}
+		s.call("POST", "/v1/memories", write("write"), 201)
+		s.call("POST", "/v1/memories/batch", object{"memories": []object{write("batch")}}, 200)
+		plain := write("patch")
+		delete(plain, "expires_at")
+		id := s.call("POST", "/v1/memories", plain, 201).body["id"].(string)
+		s.call("PATCH", "/v1/memories/"+id, object{"expires_at": "2026-03-03T24:00:00Z"}, 400)
+		s.call("PATCH", "/v1/memories/"+id, object{"expires_at": "2026-03-04T00:00:00Z"}, 200)
+		for _, user := range []string{"turn", "client", "write", "batch", "patch"} {
+			if got := s.recalled(user, "When is my flight to Rome?"); strings.Contains(got, "flight") {
+				t.Errorf("%s: about the present: %s", user, got)
+			}
+			for name, query := range map[string]object{
+				"before":         {"query": "When is my flight to Rome?", "at": "2026-03-01T10:00:00Z"},
+				"as of":          {"query": "When is my flight to Rome?", "as_of": "2026-03-01T10:00:00Z"},
+				"include former": {"query": "When is my flight to Rome?", "include_former": true},
+				"the past":       {"query": "When was my flight to Rome?"},
+			} {
+				query["user_id"] = user
+				got := s.call("POST", "/v1/recall", query, 200)
+				isFormer := strings.Contains(got.raw, `"former_until":"2026-03-04T00:00:00Z"`)
+				if !strings.Contains(got.raw, "flight") || isFormer != (name == "include former" || name == "the past") {
+					t.Errorf("%s, %s: %s", user, name, got.raw)
+				}
+			}
+		}
+		text := s.call("POST", "/v1/context", object{"user_id": "turn", "query": "When was my flight to Rome?"}, 200)
+		if !strings.Contains(text.raw, "until 2026-03-04") {
+			t.Errorf("the context: %s", text.raw)
+		}
+		s.call("PATCH", "/v1/memories/"+id, object{"expires_at": ""}, 200)
+		if got := s.recalled("patch", "When is my flight to Rome?"); !strings.Contains(got, "flight") {
+			t.Errorf("after its end was removed: %s", got)
+		}
+		exported := s.call("GET", "/v1/export?user_id=write", nil, 200).raw
+		if !strings.Contains(exported, `"expires_at":"2026-03-04T00:00:00Z"`) {
+			t.Errorf("exported: %s", exported)
+		}
+	})
+}
