@@ -199,6 +199,13 @@ var overPattern = lazyregexp.New(`\b(?:did|was|were|had|has|been|ever|happened)\
 // than an earlier one. Such a query need not ask for former statements: see asksForPast.
 func (c *queryCues) asksForWhatIsOver() bool { return overPattern.MatchString(c.text) }
 
+// happenedPattern matches words of questions about plans that are over. It matches less than overPattern: "has" and
+// "ever" also ask about the present.
+var happenedPattern = lazyregexp.New(`\b(?:did|was|were|went|happened)\b|\bha(?:s|ve|d)\b.*\bbeen\b|过[吗？?]|上次|当时`)
+
+// asksForWhatHappened reports whether the query asks for a plan that is over.
+func (c *queryCues) asksForWhatHappened() bool { return happenedPattern.MatchString(c.text) }
+
 // firstRune returns the first character of s, 0 if s is empty.
 func firstRune(s string) rune {
 	for _, r := range s {

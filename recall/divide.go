@@ -38,10 +38,10 @@ func divide(q Query) []subquery {
 			queries[i].cues = queryCuesOf(text, q.At.In(q.Zone))
 		}
 		q.IncludeFormer = q.IncludeFormer || !isOutline && queries[i].cues.asksForPast(q.At)
-		q.includeOver = q.includeOver || !isOutline && queries[i].cues.asksForWhatIsOver()
+		q.IncludeExpired = q.IncludeExpired || !isOutline && queries[i].cues.asksForWhatHappened()
 	}
 	for i := range queries {
-		queries[i].IncludeFormer, queries[i].includeOver = q.IncludeFormer, q.includeOver
+		queries[i].IncludeFormer, queries[i].IncludeExpired = q.IncludeFormer, q.IncludeExpired
 	}
 	return queries
 }

@@ -137,7 +137,7 @@ func (s *Service) recollectFor(
 		if err != nil {
 			return nil, err
 		}
-		if !q.IncludeFormer && !q.includeOver {
+		if !q.IncludeFormer && !q.IncludeExpired {
 			found = slices.DeleteFunc(found, func(r Recalled) bool { return r.Memory.HasExpired(q.At) })
 		}
 		if len(found) >= mostRecollected {

@@ -31,7 +31,7 @@ func (q *Query) scope(x *index) scope {
 			s.matching = append(s.matching, i)
 		}
 	}
-	if !q.IncludeFormer && !q.includeOver {
+	if !q.IncludeFormer && !q.IncludeExpired {
 		s.keepCurrent(x)
 	}
 	return s

@@ -65,7 +65,7 @@ type Query struct {
 	Zone           *time.Location // in which the times that the query names are read; nil: the zone of the user
 	AsOf           time.Time      // recall what was current then: said by then, and not yet superseded; zero: now
 	IncludeFormer  bool           // also statements that are former; words of the query for the past set it
-	includeOver    bool           // also what has expired: the query asks for what has happened
+	IncludeExpired bool           // also what has expired: the query asks for what has happened
 	NoTouch        bool           // do not count an access, and recollect nothing for good
 	NoRecollection bool           // search no faded memories
 	NoRoute        bool           // search all domains

@@ -120,7 +120,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		return Answer{}, err
 	}
 	queries := divide(q)
-	q.IncludeFormer, q.includeOver = queries[0].IncludeFormer, queries[0].includeOver
+	q.IncludeFormer, q.IncludeExpired = queries[0].IncludeFormer, queries[0].IncludeExpired
 	m := s.stages(q.Explain)
 	defer m.endLatest()
 	e := explainerOf(q, m)

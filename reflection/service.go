@@ -104,8 +104,11 @@ func (s *Service) due(ctx context.Context, owner memory.Owner) (state db.UserSta
 	return state, s.set.tooLittle(facts), err
 }
 
+// facts returns the newest facts since the last reflection. Facts that expire are left out: an insight would go on to
+// state them.
 func (s *Service) facts(ctx context.Context, owner memory.Owner, state db.UserState) ([]memory.Memory, error) {
-	return s.Records.Facts(ctx, owner, state.ReflectedAt, s.set.MaxFacts)
+	facts, err := s.Records.Facts(ctx, owner, state.ReflectedAt, s.set.MaxFacts)
+	return slices.DeleteFunc(facts, func(m memory.Memory) bool { return !m.ExpiresAt.IsZero() }), err
 }
 
 // resting returns a reason if the cooldown has not passed, else "".

@@ -13,13 +13,15 @@ func TestRules_EndDatedPlans(t *testing.T) {
 	west := time.FixedZone("-08:00", -8*3600)
 	for content, want := range map[string]time.Time{
 		"My flight to Rome is on 3 May.":                    time.Date(2026, 5, 4, 0, 0, 0, 0, west),
-		"I have a dentist appointment tomorrow at 3 pm.":    time.Date(2026, 3, 3, 0, 0, 0, 0, west),
+		"I have a dentist appointment tomorrow at 3 pm.":    time.Date(2026, 3, 4, 0, 0, 0, 0, west),
 		"我3月5日有个面试。":                                        time.Date(2026, 3, 6, 0, 0, 0, 0, west),
 		"I have a meeting every Monday at 9.":               {},
 		"I start my new job at the dentist's on 3 May.":     {},
 		"My flight to Rome was on 3 February.":              {},
 		"I was born on 3 May 1990.":                         {},
 		"I love flights to Rome.":                           {},
+		"I had a long meeting with my boss today.":          {},
+		"I call my mother on Sunday.":                       {},
 		"My wedding is on 3 May, with a dinner by the sea.": {},
 	} {
 		turn := said(content)

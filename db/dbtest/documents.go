@@ -41,6 +41,7 @@ func documents(t *testing.T, s db.Store) {
 				Importance:     m.Importance,
 				CreatedAt:      m.CreatedAt,
 				LastAccessedAt: m.LastAccessedAt,
+				ExpiresAt:      m.ExpiresAt,
 			})
 		}
 	}

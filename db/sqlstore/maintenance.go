@@ -23,7 +23,7 @@ func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, 
 	found, err := collect(ctx, s.conn, memoryFields, `
 		SELECT `+memoryColumns+` FROM agent_memories{| INDEXED BY agent_memories_facts}
 		WHERE app_id = $1 AND user_id = $2 AND updated_at > $3
-			AND status = 'active' AND memory_type NOT IN ('message', 'reflection', 'summary') AND expires_at IS NULL
+			AND status = 'active' AND memory_type NOT IN ('message', 'reflection', 'summary')
 		ORDER BY updated_at DESC, id DESC LIMIT $4`, owner.AppID, owner.UserID, since, limit)
 	return found, s.fault(err, "read the user's newest facts")
 }

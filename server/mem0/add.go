@@ -134,7 +134,7 @@ func (c *call) about() (map[string]any, error) {
 		about["metadata"] = metadata
 	}
 	if c.body["expiration_date"] != nil {
-		if about["expires_at"], err = c.body.day("expiration_date"); err != nil {
+		if about["expires_at"], err = c.body.end(); err != nil {
 			return nil, err
 		}
 	}

@@ -50,7 +50,7 @@ func (c *call) change(id string, f fields) (m written, err error) {
 		change["metadata"] = metadata
 	}
 	if f["expiration_date"] != nil {
-		if change["expires_at"], err = f.day("expiration_date"); err != nil {
+		if change["expires_at"], err = f.end(); err != nil {
 			return m, err
 		}
 	}

@@ -162,13 +162,17 @@ func (c *call) withQuery() fields {
 	return all
 }
 
-// day returns a field that is a day, such as 2026-05-03.
-func (f fields) day(name string) (string, error) {
-	day, err := f.text(name)
-	if err == nil && !memory.IsDay(day) {
-		err = invalid(name, "is not a day such as 2026-05-03")
+// end returns when the day of expiration_date ends, which mem0 reads in UTC; "" if the text is empty.
+func (f fields) end() (string, error) {
+	text, err := f.text("expiration_date")
+	if err != nil || text == "" {
+		return "", err
 	}
-	return day, err
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return "", invalid("expiration_date", "is not a day such as 2026-05-03")
+	}
+	return day.AddDate(0, 0, 1).Format(time.RFC3339), nil
 }
 
 // timeOf reads a time in the forms that mem0 accepts: RFC 3339, without an offset in UTC, a date, or Unix seconds. It
