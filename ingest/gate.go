@@ -20,7 +20,8 @@ func (s *Service) gate(
 	for i, f := range facts {
 		c := memory.Candidate{
 			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
-			Type: f.Type, ExpiresAt: cmp.Or(turn.ExpiresAt, f.ExpiresAt), Verdict: memory.Kept, Scorer: by, CreatedAt: memory.Instant(s.Now()),
+			Type: f.Type, ExpiresAt: cmp.Or(turn.ExpiresAt, f.ExpiresAt), Verdict: memory.Kept, Scorer: by,
+			CreatedAt: memory.Instant(s.Now()),
 		}
 		if f.Invalid != "" {
 			c.Verdict = memory.InvalidAnswer

@@ -186,8 +186,8 @@ func (s *Service) readFaded(
 			until = rows[i].ExpiresAt
 		}
 		found = append(found, Recalled{
-			Memory: rows[i], FormerUntil: until, Recollected: true, Similarity: c.cosine, Lexical: c.bm25, Relevance: match.coverage,
-			Confidence: fit.confidence(1), Decay: decay, Importance: rows[i].Importance,
+			Memory: rows[i], FormerUntil: until, Recollected: true, Similarity: c.cosine, Lexical: c.bm25,
+			Relevance: match.coverage, Confidence: fit.confidence(1), Decay: decay, Importance: rows[i].Importance,
 			Score:   Score(q.Mode, *q.Weights, match.coverage, decay, rows[i].Importance),
 			Sources: []string{nameWords},
 		})

@@ -228,6 +228,7 @@ func (x *index) size() int {
 	const perDocument, perAccess, perLexeme, perPlace, perTaking, perOutdated = 112, 8, 8, 4, 8, 120
 	const perKind, perText = 80, 40
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
-		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) + perOutdated*(cap(x.outdated)+2*len(x.perishable)) +
+		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) +
+		perOutdated*(cap(x.outdated)+2*len(x.perishable)) +
 		perKind*cap(x.kinds) + perText*(cap(x.tagLists)+cap(x.speakers)+cap(x.called))
 }

@@ -25,7 +25,7 @@ func TestLapsed_IsFormerFromItsEnd(t *testing.T) {
 		return f.recall(q)
 	}
 	expect(t, now(end.Add(-time.Second), Query{}), fact.Content, "The user knows Rome") // it stands for both messages
-	for range 2 { // the second is answered by the view that the index keeps
+	for range 2 {                                                                       // the second is answered by the view that the index keeps
 		expect(t, now(end, Query{}), other.Content, "The user knows Rome")
 	}
 	expect(t, now(end, Query{AsOf: begin.Add(time.Hour)}), fact.Content, "The user knows Rome")
@@ -52,7 +52,8 @@ func TestLapsed_IsNoCandidate(t *testing.T) {
 		f.add("dentist appointment", func(m *memory.Memory) { m.ExpiresAt = begin.Add(-time.Minute) }, true)
 	}
 	f.add("the next appointment is at the dentist on Friday", nil, true)
-	expect(t, f.recall(Query{Text: "dentist appointment", NoRoute: true}), "the next appointment is at the dentist on Friday")
+	answer := f.recall(Query{Text: "dentist appointment", NoRoute: true})
+	expect(t, answer, "the next appointment is at the dentist on Friday")
 }
 
 // A stored index has what expires.

@@ -48,7 +48,9 @@ func TestLLM_ProposesEnds(t *testing.T) {
 		fact, expires string
 		want          time.Time
 	}{
-		"a plan":                {"Ana flies to Rome on 2026-05-03.", "2026-05-03", time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)},
+		"a plan": {
+			"Ana flies to Rome on 2026-05-03.", "2026-05-03", time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC),
+		},
 		"none":                  {"Ana flies to Rome on 2026-05-03.", "", time.Time{}},
 		"a day that is over":    {"Ana flew to Rome on 2026-02-03.", "2026-02-03", time.Time{}},
 		"a day not in the fact": {"Ana lives in Oslo.", "2026-05-03", time.Time{}},

@@ -34,7 +34,8 @@ const (
 //	              else:               nothing
 //	answer of up to two words, without "I": the same, with an importance under the gate's default threshold
 //
-// A dated plan, such as a flight, has the end of its day. It resolves neither pronouns nor dates. It reads the first 100,000 characters of a turn, and sentences of up to 600.
+// A dated plan, such as a flight, expires at the end of its day. It resolves neither pronouns nor dates. It reads the
+// first 100,000 characters of a turn, and sentences of up to 600.
 func NewRules() Scorer { return rules{} }
 
 type rules struct{}

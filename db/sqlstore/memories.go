@@ -14,8 +14,8 @@ import (
 // memoryColumns are the columns that memoryFields reads, without embeddings.
 const memoryColumns = `id, app_id, user_id, agent_id, conversation_id, source_turn_id, speaker, asked, content,
 	memory_type, domain, nullif(tags, {ARRAY[]::text[]|'[]'}), importance_score, metadata, pinned, status, faded,
-	superseded_by, created_at, last_said_at, expires_at, updated_at, last_accessed_at, access_count, lexemes, embedding_model,
-	revision`
+	superseded_by, created_at, last_said_at, expires_at, updated_at, last_accessed_at, access_count, lexemes,
+	embedding_model, revision`
 
 func memoryFields(m *memory.Memory) []any {
 	return []any{

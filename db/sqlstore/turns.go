@@ -14,7 +14,8 @@ import (
 // or left out of them, which are the largest part of a row.
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
-	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event, expires_at, `
+	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event,
+	expires_at, `
 	TurnColumns     = bareTurnColumns + `messages, withheld, left_out`
 	withoutMessages = bareTurnColumns + `NULL::json, NULL::json, NULL::json`
 	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
@@ -26,8 +27,8 @@ func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFi
 
 func turnFields(t *memory.Turn) []any {
 	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
-		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent, &t.ExpiresAt,
-		&t.Messages, &t.Withheld, &t.LeftOut}
+		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent,
+		&t.ExpiresAt, &t.Messages, &t.Withheld, &t.LeftOut}
 }
 
 func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
