@@ -22,6 +22,7 @@ func TestRules_EndDatedPlans(t *testing.T) {
 		"I love flights to Rome.":                           {},
 		"I had a long meeting with my boss today.":          {},
 		"I call my mother on Sunday.":                       {},
+		"I have an exam on 3 May and I love green tea.":     {},
 		"My wedding is on 3 May, with a dinner by the sea.": {},
 	} {
 		turn := said(content)

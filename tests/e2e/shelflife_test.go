@@ -10,9 +10,12 @@ func TestShelfLife_PlansAreFormerAfterTheirDay(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		const flight = "My flight to Rome is on 3 March"
-		said := turn("turn", flight+".")
-		said["at"] = "2026-02-20T10:00:00Z"
-		s.call("POST", "/v1/turns", said, 200)
+		var said object
+		for user, content := range map[string]string{"turn": flight + ".", "fact": "I take a flight to Rome on 3 March."} {
+			said = turn(user, content)
+			said["at"] = "2026-02-20T10:00:00Z"
+			s.call("POST", "/v1/turns", said, 200)
+		}
 		said = turn("client", "Do you see the flight to Rome in my calendar?")
 		said["at"], said["expires_at"] = "2026-02-20T10:00:00Z", "2026-03-03"
 		s.call("POST", "/v1/turns", said, 200)
@@ -26,7 +29,7 @@ func TestShelfLife_PlansAreFormerAfterTheirDay(t *testing.T) {
 		id := s.call("POST", "/v1/memories", plain, 201).body["id"].(string)
 		s.call("PATCH", "/v1/memories/"+id, object{"expires_at": "2026-03-03T24:00:00Z"}, 400)
 		s.call("PATCH", "/v1/memories/"+id, object{"expires_at": "2026-03-04T00:00:00Z"}, 200)
-		for _, user := range []string{"turn", "client", "write", "batch", "patch"} {
+		for _, user := range []string{"turn", "fact", "client", "write", "batch", "patch"} {
 			if got := s.recalled(user, "When is my flight to Rome?"); strings.Contains(got, "flight") {
 				t.Errorf("%s: about the present: %s", user, got)
 			}
