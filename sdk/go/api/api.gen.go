@@ -770,6 +770,13 @@ type Candidate struct {
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
 
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
+
 	// ID A UUIDv7 in lower case.
 	//
 	// Example: 0198c0de-0000-7000-8000-000000000001
@@ -928,6 +935,13 @@ type ChangedMemory struct {
 
 	// Events What was done to the messages of turns, in the log of conversations.
 	Events EventEffects `json:"events"`
+
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
 
 	// Facts Facts that left their timelines or are back on them, since a memory of them was forgotten or restored.
 	Facts FactEffects `json:"facts"`
@@ -2145,6 +2159,18 @@ type EventID = string
 // Example: memory.written
 type EventKind string
 
+// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+// `former_until`. Left out if it has no such time.
+//
+// Example: 2026-05-04T00:00:00Z
+type ExpiresAt = time.Time
+
+// ExpiresOn When it is over: a date-time as in RFC 3339, or a day such as 2026-05-03, which ends at midnight in the zone of
+// the user. From then on it is former, not gone. "" is no such time.
+//
+// Example: 2026-05-03
+type ExpiresOn = string
+
 // ExportContinuation The memory that the events belong to.
 type ExportContinuation struct {
 	// ID A UUIDv7 in lower case.
@@ -2802,6 +2828,13 @@ type ExportedMemory struct {
 	//
 	// Example: text-embedding-v4
 	EmbeddingModel *string `json:"embedding_model,omitempty"`
+
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
 
 	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
 	// memory until it is purged. Otherwise left out.
@@ -4524,6 +4557,13 @@ type Memory struct {
 	// Example: user_preferences
 	Domain Domain `json:"domain"`
 
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
+
 	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
 	// memory until it is purged. Otherwise left out.
 	//
@@ -4923,6 +4963,13 @@ type MemoryPatch struct {
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
 
+	// ExpiresAt When it is over: a date-time as in RFC 3339, or a day such as 2026-05-03, which ends at midnight in the zone of
+	// the user. From then on it is former, not gone. "" is no such time.
+	//
+	//
+	// Example: 2026-05-03
+	ExpiresAt *ExpiresOn `json:"expires_at,omitempty"`
+
 	// Importance How much it matters.
 	//
 	// Example: 0.8
@@ -4980,6 +5027,13 @@ type MemoryRequest struct {
 	//
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
+
+	// ExpiresAt When it is over: a date-time as in RFC 3339, or a day such as 2026-05-03, which ends at midnight in the zone of
+	// the user. From then on it is former, not gone. "" is no such time.
+	//
+	//
+	// Example: 2026-05-03
+	ExpiresAt *ExpiresOn `json:"expires_at,omitempty"`
 
 	// Importance How much it matters. Below the server's `memories.min_importance` (0.3) it is refused.
 	Importance *float64 `json:"importance,omitempty"`
@@ -6011,6 +6065,13 @@ type RecalledMemory struct {
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
 
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
+
 	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
 	// memory until it is purged. Otherwise left out.
 	//
@@ -6018,8 +6079,8 @@ type RecalledMemory struct {
 	// Example: true
 	Faded *Faded `json:"faded,omitempty"`
 
-	// FormerUntil When what superseded it was said. Only of a former statement: a memory that is superseded, a message whose
-	// statements all are, or what repeats or was derived from such a statement.
+	// FormerUntil When it expired, or what superseded it was said. Only of a former statement: a memory that is superseded or
+	// has expired, a message whose statements all are, or what repeats or was derived from such a statement.
 	//
 	//
 	// Example: 2026-10-03T09:12:00Z
@@ -7048,6 +7109,13 @@ type Turn struct {
 	// Example: chat-81
 	ConversationID *ConversationID `json:"conversation_id,omitempty"`
 
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
+
 	// FirstEvent The number of its first message in the conversation, from 1; absent without one.
 	//
 	// Example: 30
@@ -7169,6 +7237,13 @@ type TurnCandidate struct {
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
 
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
+
 	// Importance How much it matters.
 	//
 	// Example: 0.8
@@ -7235,6 +7310,13 @@ type TurnRequest struct {
 	//
 	// Example: chat-81
 	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
+	// ExpiresAt When it is over: a date-time as in RFC 3339, or a day such as 2026-05-03, which ends at midnight in the zone of
+	// the user. From then on it is former, not gone. "" is no such time.
+	//
+	//
+	// Example: 2026-05-03
+	ExpiresAt *ExpiresOn `json:"expires_at,omitempty"`
 
 	// ID An idempotency key of the client's own, unique in the app. 1 to 256 bytes without control characters.
 	//
@@ -7646,6 +7728,13 @@ type WithdrawnTurn struct {
 	// Events What was done to the messages of turns, in the log of conversations.
 	Events EventEffects `json:"events"`
 
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
+
 	// Facts Facts that left their timelines or are back on them, since a memory of them was forgotten or restored.
 	Facts FactEffects `json:"facts"`
 
@@ -7856,6 +7945,13 @@ type WrittenMemory struct {
 	//
 	// Example: user_preferences
 	Domain Domain `json:"domain"`
+
+	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
+	// `former_until`. Left out if it has no such time.
+	//
+	//
+	// Example: 2026-05-04T00:00:00Z
+	ExpiresAt *ExpiresAt `json:"expires_at,omitempty"`
 
 	// Faded True if the rule of retention forgot the memory and no request has forgotten it since: a recall may recollect the
 	// memory until it is purged. Otherwise left out.

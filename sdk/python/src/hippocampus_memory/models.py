@@ -124,6 +124,7 @@ class Candidate(Model):
     importance: Importance
     domain: Domain | None = None
     type: MemoryType | None = None
+    expires_at: ExpiresAt | None = None
     verdict: Verdict
     reason: Reason
     scorer: str
@@ -191,6 +192,7 @@ class ChangedMemory(Model):
     superseded_by: ID | None = None
     created_at: Timestamp
     last_said_at: LastSaidAt | None = None
+    expires_at: ExpiresAt | None = None
     updated_at: Timestamp
     last_accessed_at: Timestamp
     access_count: int
@@ -732,6 +734,14 @@ EventKind = TypeAliasType(
     Literal["memory.written", "memory.forgotten", "reflection.created", "conversation.ended", "turn.failed"] | str,
 )
 """What has happened."""
+
+
+ExpiresAt = TypeAliasType("ExpiresAt", AwareDatetime)
+"""
+From when on it is former: a recall about the present leaves it out, one about the past has it with
+`former_until`. Left out if it has no such time.
+
+"""
 
 
 class Fact(Model):
@@ -1387,6 +1397,7 @@ class Memory(Model):
     superseded_by: ID | None = None
     created_at: Timestamp
     last_said_at: LastSaidAt | None = None
+    expires_at: ExpiresAt | None = None
     updated_at: Timestamp
     last_accessed_at: Timestamp
     access_count: int
@@ -1972,8 +1983,8 @@ class RecalledMemory(Model):
 
     former_until: AwareDatetime | None = None
     """
-    When what superseded it was said. Only of a former statement: a memory that is superseded, a message whose
-    statements all are, or what repeats or was derived from such a statement.
+    When it expired, or what superseded it was said. Only of a former statement: a memory that is superseded or
+    has expired, a message whose statements all are, or what repeats or was derived from such a statement.
 
     """
 
@@ -1986,6 +1997,7 @@ class RecalledMemory(Model):
 
     created_at: Timestamp | None = None
     last_said_at: LastSaidAt | None = None
+    expires_at: ExpiresAt | None = None
     updated_at: Timestamp | None = None
     last_accessed_at: Timestamp | None = None
     access_count: int | None = None
@@ -2513,6 +2525,7 @@ class Turn(Model):
     """Of the newest attempt that failed."""
 
     at: Timestamp
+    expires_at: ExpiresAt | None = None
     accepted_at: Timestamp
     processed_at: Timestamp | None = None
     withdrawn_at: Timestamp | None = None
@@ -2573,6 +2586,7 @@ class TurnCandidate(Model):
     importance: Importance
     domain: Domain | None = None
     type: MemoryType | None = None
+    expires_at: ExpiresAt | None = None
     verdict: Verdict
     reason: Reason
     scorer: str
@@ -2784,6 +2798,7 @@ class WithdrawnTurn(Model):
     """Of the newest attempt that failed."""
 
     at: Timestamp
+    expires_at: ExpiresAt | None = None
     accepted_at: Timestamp
     processed_at: Timestamp | None = None
     withdrawn_at: Timestamp | None = None
@@ -2882,6 +2897,7 @@ class WrittenMemory(Model):
     superseded_by: ID | None = None
     created_at: Timestamp
     last_said_at: LastSaidAt | None = None
+    expires_at: ExpiresAt | None = None
     updated_at: Timestamp
     last_accessed_at: Timestamp
     access_count: int

@@ -309,6 +309,22 @@ EventKind: TypeAlias = (
 """What has happened."""
 
 
+ExpiresAt: TypeAlias = datetime | str
+"""
+From when on it is former: a recall about the present leaves it out, one about the past has it with
+`former_until`. Left out if it has no such time.
+
+"""
+
+
+ExpiresOn: TypeAlias = str
+"""
+When it is over: a date-time as in RFC 3339, or a day such as 2026-05-03, which ends at midnight in the zone of
+the user. From then on it is former, not gone. "" is no such time.
+
+"""
+
+
 class ExportContinuation(TypedDict):
     """The memory that the events belong to."""
 
@@ -597,6 +613,7 @@ class ExportedMemory(TypedDict):
     superseded_by: NotRequired[ID]
     created_at: Timestamp
     last_said_at: NotRequired[LastSaidAt]
+    expires_at: NotRequired[ExpiresAt]
     updated_at: Timestamp
     last_accessed_at: Timestamp
     access_count: int
@@ -1340,6 +1357,7 @@ class MemoryPatch(TypedDict):
     type: NotRequired[MemoryType]
     tags: NotRequired[Tags]
     metadata: NotRequired[Metadata]
+    expires_at: NotRequired[ExpiresOn]
     pinned: NotRequired[Pinned]
 
 
@@ -1358,6 +1376,7 @@ class MemoryRequest(TypedDict):
     agent_id: NotRequired[AgentID]
     tags: NotRequired[Tags]
     metadata: NotRequired[Metadata]
+    expires_at: NotRequired[ExpiresOn]
     pinned: NotRequired[Pinned]
     dedup: NotRequired[bool]
     """Whether to merge into an active memory of the user that says the same."""
@@ -1819,6 +1838,7 @@ class TurnRequest(TypedDict):
 
     """
 
+    expires_at: NotRequired[ExpiresOn]
     wait: NotRequired[bool]
     """Whether to answer only when the turn has been processed."""
 

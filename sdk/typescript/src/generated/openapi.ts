@@ -2548,6 +2548,7 @@ export interface components {
              * @example chat-81-turn-6
              */
             replaces?: string;
+            expires_at?: components["schemas"]["ExpiresOn"];
             /**
              * @description Whether to answer only when the turn has been processed.
              * @default false
@@ -2579,6 +2580,7 @@ export interface components {
             /** @description Of the newest attempt that failed. */
             last_error?: string;
             at: components["schemas"]["Timestamp"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             accepted_at: components["schemas"]["Timestamp"];
             processed_at?: components["schemas"]["Timestamp"];
             withdrawn_at?: components["schemas"]["Timestamp"];
@@ -2627,6 +2629,7 @@ export interface components {
             /** @description Of the newest attempt that failed. */
             last_error?: string;
             at: components["schemas"]["Timestamp"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             accepted_at: components["schemas"]["Timestamp"];
             processed_at?: components["schemas"]["Timestamp"];
             withdrawn_at?: components["schemas"]["Timestamp"];
@@ -2720,6 +2723,7 @@ export interface components {
             importance: components["schemas"]["Importance"];
             domain?: components["schemas"]["Domain"];
             type?: components["schemas"]["MemoryType"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             verdict: components["schemas"]["Verdict"];
             reason: components["schemas"]["Reason"];
             /**
@@ -2775,6 +2779,7 @@ export interface components {
             importance: components["schemas"]["Importance"];
             domain?: components["schemas"]["Domain"];
             type?: components["schemas"]["MemoryType"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             verdict: components["schemas"]["Verdict"];
             reason: components["schemas"]["Reason"];
             /**
@@ -3344,6 +3349,7 @@ export interface components {
             agent_id?: components["schemas"]["AgentID"];
             tags?: components["schemas"]["Tags"];
             metadata?: components["schemas"]["Metadata"];
+            expires_at?: components["schemas"]["ExpiresOn"];
             pinned?: components["schemas"]["Pinned"];
             /**
              * @description Whether to merge into an active memory of the user that says the same.
@@ -3373,6 +3379,7 @@ export interface components {
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             last_said_at?: components["schemas"]["LastSaidAt"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
             /**
@@ -3383,6 +3390,19 @@ export interface components {
             secrets?: components["schemas"]["CutSecrets"];
             cleaned?: components["schemas"]["CleanedTexts"];
         };
+        /**
+         * Format: date-time
+         * @description From when on it is former: a recall about the present leaves it out, one about the past has it with
+         *     `former_until`. Left out if it has no such time.
+         * @example 2026-05-04T00:00:00Z
+         */
+        ExpiresAt: string;
+        /**
+         * @description When it is over: a date-time as in RFC 3339, or a day such as 2026-05-03, which ends at midnight in the zone of
+         *     the user. From then on it is former, not gone. "" is no such time.
+         * @example 2026-05-03
+         */
+        ExpiresOn: string;
         /**
          * Format: date-time
          * @description When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
@@ -3403,6 +3423,7 @@ export interface components {
             type?: components["schemas"]["MemoryType"];
             tags?: components["schemas"]["Tags"];
             metadata?: components["schemas"]["Metadata"];
+            expires_at?: components["schemas"]["ExpiresOn"];
             pinned?: components["schemas"]["Pinned"];
         };
         /**
@@ -3546,6 +3567,7 @@ export interface components {
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             last_said_at?: components["schemas"]["LastSaidAt"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
             /**
@@ -3580,6 +3602,7 @@ export interface components {
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             last_said_at?: components["schemas"]["LastSaidAt"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
             /**
@@ -3907,6 +3930,7 @@ export interface components {
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             last_said_at?: components["schemas"]["LastSaidAt"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
             /**
@@ -4487,8 +4511,8 @@ export interface components {
             recollected?: boolean;
             /**
              * Format: date-time
-             * @description When what superseded it was said. Only of a former statement: a memory that is superseded, a message whose
-             *     statements all are, or what repeats or was derived from such a statement.
+             * @description When it expired, or what superseded it was said. Only of a former statement: a memory that is superseded or
+             *     has expired, a message whose statements all are, or what repeats or was derived from such a statement.
              * @example 2026-10-03T09:12:00Z
              */
             former_until?: string;
@@ -4500,6 +4524,7 @@ export interface components {
             said_times?: number;
             created_at?: components["schemas"]["Timestamp"];
             last_said_at?: components["schemas"]["LastSaidAt"];
+            expires_at?: components["schemas"]["ExpiresAt"];
             updated_at?: components["schemas"]["Timestamp"];
             last_accessed_at?: components["schemas"]["Timestamp"];
             /**
