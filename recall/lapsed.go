@@ -48,7 +48,8 @@ func (x *index) withExpired(expired []uint32) *index {
 		y.outdated = append(y.outdated, o)
 		y.lapsed[int(doc)] = true
 		for _, t := range x.messagesOf(int(doc)) {
-			o.doc, o.message, o.whole = t.message, t.message, x.docs[t.message].clause
+			o.doc, o.message = t.message, t.message
+			o.whole = x.docs[t.message].clause
 			y.outdated = append(y.outdated, o)
 			messages[t.message] = nil
 		}

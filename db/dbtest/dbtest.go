@@ -235,9 +235,8 @@ func newTurn(owner memory.Owner, clientID string) memory.Turn {
 			{Role: "user", Content: "我喜欢绿茶 🍵 \"it's\" \\ fine\n"},
 			{Role: "tool", Content: "", Name: "t", Raw: json.RawMessage(`{"role":"tool","content":null,"n":[1.50,"é"]}`)},
 		},
-		Metadata:   json.RawMessage(`{"k":  "v"}`),
-		At:         after(-60),
-		ExpiresAt:  after(60),
+		Metadata: json.RawMessage(`{"k":  "v"}`),
+		At:       after(-60), ExpiresAt: after(60),
 		Hash:       "hash",
 		Status:     memory.TurnAccepted,
 		AcceptedAt: epoch,
@@ -257,8 +256,7 @@ func newCandidate(turnID string) memory.Candidate {
 		Reason:     "important",
 		Scorer:     "rules",
 		MemoryID:   memory.NewID(),
-		CreatedAt:  epoch,
-		ExpiresAt:  after(90),
+		CreatedAt:  epoch, ExpiresAt: after(90),
 	}
 }
 
