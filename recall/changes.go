@@ -156,7 +156,7 @@ func (x *index) append(docs []db.Document) {
 			id: id, repeat: repeatOf(d), importance: d.Importance, question: c.question,
 			created: d.CreatedAt.UnixMicro(), timed: c.timed,
 			about:   aboutOf(d.Content, x.in(d.CreatedAt)),
-			expires: expiresOf(d), clause: d.Type == memory.TypeMessage && isOneClause(d.Content),
+			expires: expiresOf(d), clause: d.Type == memory.TypeMessage && isPlainClause(d.Content),
 			end: uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),
 			said:    uint32(max(0, len(x.lexemes)-begin-before.of(d))),
 			kind:    intern(kinds, &x.kinds, k, k),

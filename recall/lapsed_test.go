@@ -24,8 +24,8 @@ func TestLapsed_IsFormerFromItsEnd(t *testing.T) {
 		q.Text, q.NoTouch, q.NoRoute, q.At = query, true, true, at
 		return f.recall(q)
 	}
-	expect(t, now(end.Add(-time.Second), Query{}), fact.Content, "The user knows Rome") // it stands for both messages
-	for range 2 {                                                                       // the second is answered by the view that the index keeps
+	expect(t, now(end.Add(-time.Second), Query{}), fact.Content, "The user knows Rome")
+	for range 2 { // the second is answered by the view that the index keeps
 		expect(t, now(end, Query{}), other.Content, "The user knows Rome")
 	}
 	expect(t, now(end, Query{AsOf: begin.Add(time.Hour)}), fact.Content, "The user knows Rome")

@@ -7,15 +7,15 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// endsPattern matches plans that are over after their day. lastsPattern matches what begins on that day, comes again, or
+// endsPattern matches plans that are over after their day. lastsPattern matches what begins on that day, comes again or
 // has happened, and statements of several clauses, which may say more than a plan.
 var (
 	endsPattern = expression(`\b(?:flights?|fly|flying|appointment|meeting|interview|exam|deadline|due (?:on|by)|` +
 		`concert|conference|workshop|surgery|reservation|check-?up|rehearsal|presentation|trip)\b|` +
 		`航班|飞机|高铁|预约|约了|开会|会议|面试|考试|截止|音乐会|演唱会|体检|手术|出差|复查|答辩`)
 	lastsPattern = expression(`\b(?:every|each|weekly|daily|monthly|yearly|annual(?:ly)?|usually|always|birthday|` +
-		`anniversary|since|born|start(?:s|ing|ed)?|begin(?:s|ning)?|began|moves?|moving|joins?|joining|marr\w+|wedding|retir\w+|` +
-		`graduat\w+|until|till|from now|had|was|were|went|did|took|attended|back|finished|passed|failed|missed|` +
+		`anniversary|since|born|start(?:s|ing|ed)?|begin(?:s|ning)?|began|moves?|moving|joins?|joining|marr\w+|wedding|` +
+		`retir\w+|graduat\w+|until|till|from now|had|was|were|went|did|took|attended|back|finished|passed|failed|missed|` +
 		`cancell?ed|and|but|because|while)\b|;|[,:] (?:i|my|we|our|he|she|they)\b|` +
 		`每[天周月年个]|生日|纪念日|开始|入职|搬|结婚|婚礼|入学|毕业|退休|通常|经常|一直|直到|刚|取消|[开去考坐看做加]了|过了|完了|` +
 		`；|[，、](?:我|他|她|但|而|因|所以|也|还)`)
