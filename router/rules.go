@@ -7,6 +7,7 @@ import (
 	"embed"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -41,7 +42,7 @@ type term struct {
 }
 
 // vocabulary finds the terms of all domains that have a vocabulary.
-var vocabulary = func() (v struct {
+var vocabulary = sync.OnceValue(func() (v struct {
 	terms   []term
 	rows    map[string][]int // places of terms by their joined lexemes
 	chars   map[rune][]int   // places of terms of a single Chinese character
@@ -69,16 +70,16 @@ var vocabulary = func() (v struct {
 		}
 	}
 	return v
-}()
+})
 
 // smallTalk holds the phrases of small talk, in tokens.
-var smallTalk = func() [][]string {
+var smallTalk = sync.OnceValue(func() [][]string {
 	var phrases [][]string
 	for _, line := range lines(string(memory.GeneralChat)) {
 		phrases = append(phrases, tokens(line))
 	}
 	return phrases
-}()
+})
 
 // lines returns the entries of a vocabulary file: one entry a line, # for comments.
 func lines(name string) []string {
@@ -98,24 +99,24 @@ func lines(name string) []string {
 // rank lists the domains that share words with s, the best domain first; lexemes are those of s. A term counts once,
 // however often it occurs.
 func rank(s string, lexemes []string) []memory.Domain {
-	score := make([]int, len(memory.Domains))
+	known, score := vocabulary(), make([]int, len(memory.Domains))
 	var counted []int
 	count := func(places []int) {
 		for _, n := range places {
 			if !slices.Contains(counted, n) {
 				counted = append(counted, n)
-				score[vocabulary.terms[n].domain] += vocabulary.terms[n].weight
+				score[known.terms[n].domain] += known.terms[n].weight
 			}
 		}
 	}
 	for _, r := range s {
 		if r >= utf8.RuneSelf { // terms of a single character are Chinese
-			count(vocabulary.chars[r])
+			count(known.chars[r])
 		}
 	}
 	for i, first := range lexemes {
-		for n := 1; n <= min(vocabulary.longest[first], len(lexemes)-i); n++ {
-			count(vocabulary.rows[text.Join(lexemes[i:i+n])])
+		for n := 1; n <= min(known.longest[first], len(lexemes)-i); n++ {
+			count(known.rows[text.Join(lexemes[i:i+n])])
 		}
 	}
 	var found []int
@@ -145,7 +146,7 @@ func IsSmallTalk(s string) bool {
 		if !reached[i] {
 			continue
 		}
-		for _, phrase := range smallTalk {
+		for _, phrase := range smallTalk() {
 			if end := i + len(phrase); end <= len(words) && slices.Equal(words[i:end], phrase) {
 				reached[end] = true
 			}

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -20,7 +21,8 @@ var (
 	organisationsFile string
 )
 
-var places = func() (p struct {
+// places holds the words of both files.
+var places = sync.OnceValue(func() (p struct {
 	of      map[string][]string // words of the same place, by word
 	chinese []string            // the Chinese words, longest first
 }) {
@@ -36,7 +38,7 @@ var places = func() (p struct {
 	}
 	slices.SortFunc(p.chinese, func(a, b string) int { return len(b) - len(a) })
 	return p
-}()
+})
 
 // plain is a text in lower case, without accents and with plain apostrophes.
 func plain(s string) string {
@@ -93,7 +95,7 @@ func namesIn(s string) []string {
 		switch {
 		case noNames[low] || months[low] != 0 || weekdays[strings.TrimSuffix(low, "s")] != 0:
 		case i > 0 && found[i-1][1] == at[0] || strings.HasSuffix(before, "@"):
-		case places.of[low] != nil && (firstUpper(word) || len(low) > 4 && low != "turkey" && low != "polish"):
+		case places().of[low] != nil && (firstUpper(word) || len(low) > 4 && low != "turkey" && low != "polish"):
 			names = append(names, stem)
 		case !firstUpper(word) || unicode.IsUpper([]rune(word)[0]) && joined(before):
 		case !begins.MatchString(before) || shortened.MatchString(before):
@@ -157,7 +159,7 @@ func chineseNamesIn(s string) []string {
 // chinesePlacesIn returns the Chinese places of places.txt in a text.
 func chinesePlacesIn(s string) []string {
 	var found []string
-	for _, place := range places.chinese {
+	for _, place := range places().chinese {
 		if strings.Contains(s, place) {
 			found = append(found, place)
 			s = strings.ReplaceAll(s, place, "，")
@@ -185,7 +187,7 @@ func (has Evidence) name(name string) bool {
 
 // place reports whether a source has a word of the same place.
 func (has Evidence) place(word string) bool {
-	return slices.ContainsFunc(places.of[plain(word)], func(w string) bool {
+	return slices.ContainsFunc(places().of[plain(word)], func(w string) bool {
 		return has.words[plain(w)] || w[0] >= 0xe4 && has.contains(w)
 	})
 }
@@ -198,5 +200,5 @@ func (has Evidence) contains(s string) bool {
 // IsPlace reports whether a word is one of places.txt.
 func IsPlace(word string) bool {
 	low := plain(word)
-	return places.of[low] != nil && !slices.Contains(strings.Fields(organisationsFile), low)
+	return places().of[low] != nil && !slices.Contains(strings.Fields(organisationsFile), low)
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"hippocampus/internal/text"
 )
@@ -30,7 +31,7 @@ type term struct {
 
 // terms are those of relatives.txt, conditions.txt, occupations.txt and traits.txt: the Latin ones by their first
 // lexeme, and the Han ones, each longest first.
-var terms = func() (t struct {
+var terms = sync.OnceValue(func() (t struct {
 	latin map[string][]term
 	han   []term
 }) {
@@ -66,7 +67,7 @@ var terms = func() (t struct {
 		slices.SortFunc(of, longestFirst)
 	}
 	return t
-}()
+})
 
 func formOf(word string) string {
 	if isHan(word) {
@@ -81,7 +82,7 @@ func (has Evidence) missingTerms(statement string, isConclusion bool) (missing [
 	for i := 0; i < len(lexemes); {
 		rest := " " + strings.Join(lexemes[i:min(len(lexemes), i+4)], " ") + " "
 		i++
-		for _, t := range terms.latin[lexemes[i-1]] {
+		for _, t := range terms().latin[lexemes[i-1]] {
 			if !strings.HasPrefix(rest, t.form) {
 				continue
 			}
@@ -93,7 +94,7 @@ func (has Evidence) missingTerms(statement string, isConclusion bool) (missing [
 		}
 	}
 	han := hanOf(statement)
-	for _, t := range terms.han {
+	for _, t := range terms().han {
 		if strings.Contains(han, t.form) {
 			han = strings.ReplaceAll(han, t.form, " ")
 			if !(t.isFound && isConclusion) && !has.any(t.sources) {

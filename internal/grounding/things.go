@@ -74,5 +74,5 @@ func (has Evidence) hasHan(characters string) bool {
 
 // isTerm reports whether a Han word is one of terms, which are compared with their equivalents.
 func isTerm(word string) bool {
-	return slices.ContainsFunc(terms.han, func(t term) bool { return strings.HasPrefix(word, t.form) })
+	return slices.ContainsFunc(terms().han, func(t term) bool { return strings.HasPrefix(word, t.form) })
 }
