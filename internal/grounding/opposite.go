@@ -55,15 +55,15 @@ func (a *Account) read(line string, reference *referent) {
 // Opposes returns what is wrong with a text about the talk that says the opposite of what was said, as in `says the
 // opposite of "I never swim"`; "" if it does not, or if something else that was said agrees with it.
 func (a Account) Opposes(about string) string {
-	if opposite := a.opposite(about); opposite != "" {
+	if opposite := a.opposite(about, clausesOf(about, ofAccounts)); opposite != "" {
 		return "says the opposite of " + strconv.Quote(opposite)
 	}
 	return ""
 }
 
-// opposite returns the words whose opposite a text about the talk says; "" if it says no opposite.
-func (a Account) opposite(about string) string {
-	clauses := clausesOf(about, ofAccounts)
+// opposite returns the words whose opposite a text about the talk says; "" if it says no opposite. clauses are those of
+// the text.
+func (a Account) opposite(about string, clauses []clause) string {
 	opposite := contradicted(a.clauses, clauses, nameOf(about), clause.hasAll)
 	for _, c := range clauses {
 		if opposite == "" && !c.unclear {
@@ -81,12 +81,13 @@ func (a Account) onlyWished(about string) string {
 	if tokens := tokensOf(plain(about)); former.has(tokens, about) || conditions.has(tokens, about) {
 		return ""
 	}
-	words := a.opposite(about)
-	for _, c := range clausesOf(about, ofAccounts) {
+	clauses := clausesOf(about, ofAccounts)
+	for _, c := range clauses {
 		if c.modal || c.denied || c.isLiking() {
 			return ""
 		}
 	}
+	words := a.opposite(about, clauses)
 	isOwned := having.MatchString(about)
 	for _, said := range a.clauses {
 		if said.modal && said.words == words && !(isOwned && said.presupposes()) {
