@@ -70,3 +70,24 @@ func TestPut_EndsWithWhatWasSaidLater(t *testing.T) {
 		}
 	})
 }
+
+// A value ends when the sentence of a value on another timeline contradicts its memory, also in another language.
+func TestPut_EndsTheContradictedValueOfAnotherTimeline(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, open func() db.Store) {
+		b := newFixture(t, open())
+		first := b.put(t, Evidence{
+			Type: "profile", Key: "home", Value: []byte(`"Lisbon"`), Confidence: 0.9, Sentence: "The user lives in Lisbon.",
+		}, accepted).Fact
+		b.clock.Advance(time.Hour)
+		b.put(t, Evidence{
+			Type: "profile", Key: "住址", Value: []byte(`"杭州"`), Confidence: 0.9, Sentence: "用户住在杭州。",
+		}, accepted)
+		if m := b.memory(t, first.MemoryID); m.Status != memory.Superseded {
+			t.Fatalf("%+v", m)
+		}
+		if v := b.history(t, db.Timeline{Owner: ada, Type: "profile", Key: "home"}); len(v) != 1 || !v[0].ValidUntil.Equal(b.clock.Now()) {
+			t.Errorf("%+v", v)
+		}
+	})
+}
