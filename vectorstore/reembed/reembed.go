@@ -65,6 +65,8 @@ type Service struct {
 	set    Settings
 	holder string // of the lease
 
+	working sync.Mutex // held by the job that has the lease
+
 	opening  chan struct{} // holds a token while a pair is opened
 	requeued time.Time     // the change-over after which rows were requeued
 	retryAt  time.Time     // when memories without an embedding are to be embedded; zero: at the next check

@@ -155,8 +155,11 @@ func TestWork_IsSharedByReplicas(t *testing.T) {
 	}
 	stays.check(t.Context())
 	done, err := stays.Work(t.Context())
-	if err != nil || done.Note != "another replica does the work" || stays.requested.Load() != 1 {
+	if err != nil || done.Note != "another job does the work" || stays.requested.Load() != 1 {
 		t.Errorf("while another replica has the lease: %+v, %v, requested %d times", done, err, stays.requested.Load())
+	}
+	if done, err = changes.Work(t.Context()); err != nil || done.Note != "another job does the work" {
+		t.Errorf("while another job of the replica has the lease: %+v, %v", done, err)
 	}
 	release()
 

@@ -36,7 +36,7 @@ func (s *Service) Work(ctx context.Context) (Result, error) {
 		return done, err
 	}
 	if release == nil {
-		done.Note = "another replica does the work"
+		done.Note = "another job does the work"
 		return done, nil
 	}
 	defer release()
@@ -79,16 +79,20 @@ func (s *Service) Work(ctx context.Context) (Result, error) {
 	return done, err
 }
 
-// acquireLease acquires the lease and renews it until release is called. release
-// is nil if another replica has the lease. The returned context ends if the lease
-// is lost.
+// acquireLease acquires the lease and renews it until release is called. release is nil if another replica, or another
+// job of this replica, has the lease: two jobs at once would drop each other's new collection. The returned context
+// ends if the lease is lost.
 func (s *Service) acquireLease(ctx context.Context) (leased context.Context, release func(), err error) {
 	acquire := func(ctx context.Context, lease time.Duration) (bool, error) {
 		now := s.Now()
 		return s.Records.HoldReembedding(ctx, s.holder, now, now.Add(lease))
 	}
+	if !s.working.TryLock() {
+		return ctx, nil, nil
+	}
 	ok, err := acquire(ctx, s.set.Lease)
 	if err != nil || !ok {
+		s.working.Unlock()
 		return ctx, nil, err
 	}
 	leased, cancel := context.WithCancelCause(ctx)
@@ -109,6 +113,7 @@ func (s *Service) acquireLease(ctx context.Context) (leased context.Context, rel
 		}
 	}()
 	return leased, func() {
+		defer s.working.Unlock()
 		cancel(nil)
 		<-ended
 		last, stop := context.WithTimeout(context.WithoutCancel(ctx), s.set.Lease)
