@@ -9,11 +9,8 @@ import (
 // Faded reads the memories that the rule of retention forgot and that no request has forgotten since: see
 // memory.Memory.Faded.
 type Faded interface {
-	// FadedWords reads at most limit faded memories of a user, the last accessed ones. It returns their number, and the
-	// words of each memory whose lexemes contain one of the parts, the last accessed first. It may also return the words
-	// of other memories.
-	FadedWords(ctx context.Context, owner memory.Owner, parts []string, limit int) (
-		found []FadedWords, all int, err error)
+	// FadedWords returns the words of at most limit faded memories of a user: those accessed last, the last one first.
+	FadedWords(ctx context.Context, owner memory.Owner, limit int) ([]FadedWords, error)
 	// Recollectable returns the faded memories of the user with these ids, in any order, without embeddings. It leaves out
 	// messages from which a superseded memory was taken, since the memory that superseded it is valid now.
 	Recollectable(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)

@@ -26,7 +26,10 @@ func indexOf(read db.Changes, zone *time.Location) *index {
 // changed returns the index after changes. Changes that it already has are not counted twice.
 func (x *index) changed(changes db.Changes) *index {
 	unsaved := x.unsaved.Load() + int64(len(changes.Documents)+len(changes.Gone))
-	noneFaded := x.noneFaded.Load() && len(changes.Gone) == 0
+	var faded *fadedWords
+	if len(changes.Gone) == 0 {
+		faded = x.faded.Load().without(changes.Documents)
+	}
 	gone := map[int]bool{}
 	note := func(id string) {
 		if doc, known := x.place(id); known {
@@ -46,7 +49,7 @@ func (x *index) changed(changes db.Changes) *index {
 	}
 	x = x.with(changes.Revision, changes.Documents, kept)
 	x.unsaved.Store(unsaved)
-	x.noneFaded.Store(noneFaded)
+	x.faded.Store(faded)
 	return x
 }
 

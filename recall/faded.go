@@ -4,18 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
-	"hippocampus/db"
+	"github.com/cespare/xxhash/v2"
+
 	"hippocampus/internal/memory"
 )
-
-// fadedWords holds the words of the faded memories that share words with a query, and the number of all faded memories.
-type fadedWords struct {
-	words []db.FadedWords
-	all   int
-}
 
 // fadedMatch is how well the words of a faded memory match a query.
 type fadedMatch struct {
@@ -31,7 +25,7 @@ type fadedMatch struct {
 //
 // N and df count active and faded memories. Names of the user do not count, as in wordingOf. The fit has
 // no coverage yet.
-func (s *Service) matchFaded(q Query, r searchResult, faded fadedWords) ([]fadedMatch, Fit) {
+func (s *Service) matchFaded(q Query, r searchResult, faded *fadedWords) ([]fadedMatch, Fit) {
 	worded := wordingOf(q, r)
 	known := slices.Concat(idNames(q.Owner), worded.named)
 	var terms []string
@@ -40,36 +34,31 @@ func (s *Service) matchFaded(q Query, r searchResult, faded fadedWords) ([]faded
 			terms = append(terms, term)
 		}
 	}
-	words := faded.words
-	places := make(map[string]int, len(terms))
+	places := make(map[uint64]int, len(terms))
 	for i, term := range terms {
-		places[term] = i
+		places[xxhash.Sum64String(term)] = i
 	}
-	names := postings{}
+	names, nameOf := postings{}, map[uint64]string{}
 	for _, lexeme := range nameLexemes(q.Text) {
-		names[lexeme] = r.postings[lexeme]
+		names[lexeme], nameOf[xxhash.Sum64String(lexeme)] = r.postings[lexeme], lexeme
 	}
-	counts := make([]uint32, len(words)*len(terms)) // by memory and term
-	lengths := make([]int, len(words))
-	total := 0
+	counts := make([]uint32, len(faded.ids)*len(terms)) // by memory and term
 	df := make([]int, len(terms))
-	for i, w := range words {
+	for i := range faded.ids {
 		of := counts[i*len(terms) : (i+1)*len(terms)]
-		for lexeme := range strings.FieldsSeq(w.Lexemes) {
-			lengths[i]++
-			if place, wanted := places[lexeme]; wanted {
+		for _, hash := range faded.lexemesOf(i) {
+			if place, wanted := places[hash]; wanted {
 				of[place]++
 				if of[place] == 1 {
 					df[place]++
 				}
 			}
-			if list, isName := names[lexeme]; isName && len(list) == 0 {
-				names[lexeme] = []posting{{}}
+			if name, isName := nameOf[hash]; isName && len(names[name]) == 0 {
+				names[name] = []posting{{}}
 			}
 		}
-		total += lengths[i]
 	}
-	n := len(r.index.docs) + faded.all
+	n := len(r.index.docs) + len(faded.ids)
 	fit := Fit{UnknownNames: unknownNames(namesAmong(names, r.postings), known, q.Text), Memories: n}
 	idfs, all := make([]float64, len(terms)), 0.0
 	for t, term := range terms {
@@ -79,11 +68,12 @@ func (s *Service) matchFaded(q Query, r searchResult, faded fadedWords) ([]faded
 	if all == 0 {
 		return nil, fit
 	}
-	average := float64(total+len(r.index.lexemes)) / float64(len(words)+len(r.index.docs))
+	average := float64(len(faded.lexemes)+len(r.index.lexemes)) / float64(n)
 	var matches []fadedMatch
-	for i, w := range words {
-		m := fadedMatch{id: w.ID}
-		norm := s.set.BM25.K1 * (1 - s.set.BM25.B + s.set.BM25.B*float64(lengths[i])/average)
+	for i := range faded.ids {
+		m := fadedMatch{}
+		length := float64(len(faded.lexemesOf(i)))
+		norm := s.set.BM25.K1 * (1 - s.set.BM25.B + s.set.BM25.B*length/average)
 		for t, weight := range idfs {
 			if tf := float64(counts[i*len(terms)+t]); tf > 0 {
 				m.coverage += weight / all
@@ -91,6 +81,7 @@ func (s *Service) matchFaded(q Query, r searchResult, faded fadedWords) ([]faded
 			}
 		}
 		if m.coverage > 0 {
+			m.id = faded.id(i)
 			matches = append(matches, m)
 		}
 	}
@@ -115,7 +106,7 @@ func namesAmong(names, active postings) postings {
 // recollectFor returns at most mostRecollected faded memories that answer one query, best first. Each has at least this
 // confidence, both by its words alone and by its words and embedding.
 func (s *Service) recollectFor(
-	ctx context.Context, q subquery, vector queryVector, r searchResult, words fadedWords, least float64,
+	ctx context.Context, q subquery, vector queryVector, r searchResult, words *fadedWords, least float64,
 ) ([]Recalled, error) {
 	matches, fit := s.matchFaded(q.Query, r, words)
 	end := slices.IndexFunc(matches, func(m fadedMatch) bool {

@@ -17,11 +17,11 @@ import (
 // Many queries read it at once; only the access times change after it is built.
 // A later revision shares its longest lists, to which changed appends.
 type index struct {
-	revision  int64
-	zone      *time.Location // in which the days that texts name are read; nil: UTC
-	grown     atomic.Bool    // a later revision has appended to the shared lists
-	noneFaded atomic.Bool    // the owner had no faded memory at this revision or later
-	unsaved   atomic.Int64   // changed documents since an index was stored
+	revision int64
+	zone     *time.Location             // in which the days that texts name are read; nil: UTC
+	grown    atomic.Bool                // a later revision has appended to the shared lists
+	unsaved  atomic.Int64               // changed documents since an index was stored
+	faded    atomic.Pointer[fadedWords] // nil: not read since a memory left the index
 
 	docs     []document
 	accessed []atomic.Int64 // last access of each document, Unix microseconds
@@ -230,5 +230,5 @@ func (x *index) size() int {
 	return perDocument*cap(x.docs) + perAccess*cap(x.accessed) + perLexeme*cap(x.lexemes) +
 		perPlace*(cap(x.byID)+cap(x.sequence)+cap(x.positions)) + perTaking*cap(x.taken) +
 		perOutdated*(cap(x.outdated)+2*len(x.perishable)) +
-		perKind*cap(x.kinds) + perText*(cap(x.tagLists)+cap(x.speakers)+cap(x.called))
+		perKind*cap(x.kinds) + perText*(cap(x.tagLists)+cap(x.speakers)+cap(x.called)) + x.faded.Load().size()
 }

@@ -41,6 +41,14 @@ func (i *indexes) change(owner memory.Owner, x *index, changes db.Changes) *inde
 	return x
 }
 
+// grew counts what has been added to an index, if the index is still kept.
+func (i *indexes) grew(owner memory.Owner, x *index) {
+	key := indexKey(owner)
+	if kept, ok := i.Get(key); ok && kept == x {
+		i.Add(key, x, x.size())
+	}
+}
+
 // loadIndex returns the owner's index as of now and the own writes. It reads what has changed
 // since the known index or, if that is empty, all documents.
 func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, known *index) (*index, []memory.Memory, error) {

@@ -21,8 +21,7 @@ import (
 
 // FadedRecords is the part of the database that recollection reads; see db.Faded.
 type FadedRecords interface {
-	FadedWords(ctx context.Context, owner memory.Owner, parts []string, limit int) (
-		found []db.FadedWords, all int, err error)
+	FadedWords(ctx context.Context, owner memory.Owner, limit int) ([]db.FadedWords, error)
 	Recollectable(ctx context.Context, owner memory.Owner, ids []string) ([]memory.Memory, error)
 }
 
@@ -50,8 +49,8 @@ const (
 )
 
 // shouldRecollect reports whether the faded memories are searched for a query whose answer has these memories.
-func (s *Service) shouldRecollect(q Query, x *index, answered []Recalled) bool {
-	if s.set.Recollector == nil || q.NoRecollection || !q.AsOf.IsZero() || x.origin().noneFaded.Load() {
+func (s *Service) shouldRecollect(q Query, answered []Recalled) bool {
+	if s.set.Recollector == nil || q.NoRecollection || !q.AsOf.IsZero() {
 		return false
 	}
 	return !slices.ContainsFunc(answered, func(r Recalled) bool { return r.Confidence >= sure })
@@ -62,15 +61,9 @@ func (s *Service) shouldRecollect(q Query, x *index, answered []Recalled) bool {
 func (s *Service) recollect(
 	ctx context.Context, q Query, queries []subquery, vectors []queryVector, found searchResult, answered []Recalled,
 ) ([]Recalled, error) {
-	words, all, err := s.records.FadedWords(ctx, q.Owner, wantedLexemes(queries), mostFaded)
-	if err != nil {
+	words, err := s.fadedOf(ctx, q.Owner, found.index.origin())
+	if err != nil || len(words.ids) == 0 {
 		return nil, err
-	}
-	if all == 0 {
-		found.index.origin().noneFaded.Store(true)
-	}
-	if len(words) == 0 {
-		return nil, nil
 	}
 	least := max(leastConfidence, q.MinConfidence)
 	for _, r := range answered {
@@ -82,7 +75,7 @@ func (s *Service) recollect(
 		if sub.wordsOnly { // the outline of a prompt
 			continue
 		}
-		hits, err := s.recollectFor(ctx, *sub, vectors[i], found, fadedWords{words, all}, least)
+		hits, err := s.recollectFor(ctx, *sub, vectors[i], found, words, least)
 		if err != nil {
 			return nil, err
 		}

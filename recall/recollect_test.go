@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -243,16 +244,24 @@ func TestRecollect_YieldsToARequestToForget(t *testing.T) {
 	}
 }
 
-// An index knows that nothing has faded, until a memory leaves it.
-func TestIndex_KnowsThatNothingHasFaded(t *testing.T) {
+// An index keeps the words of what has faded until a memory leaves it, without memories that are active again.
+func TestIndex_KeepsWordsOfFadedMemories(t *testing.T) {
 	t.Parallel()
+	first, second := memory.NewID(), memory.NewID()
 	x := newIndex(1, []db.Document{{ID: memory.NewID(), CreatedAt: begin}})
-	x.noneFaded.Store(true)
-	more := x.changed(db.Changes{Revision: 2, Documents: []db.Document{{ID: memory.NewID(), CreatedAt: begin}}})
-	if !more.noneFaded.Load() {
-		t.Error("after a new memory it does not know any more")
+	x.faded.Store(newFadedWords([]db.FadedWords{{ID: first, Lexemes: "boat"}, {ID: second, Lexemes: "red house"}}))
+	x = x.changed(db.Changes{Revision: 2, Documents: []db.Document{{ID: memory.NewID(), CreatedAt: begin}}})
+	kept := x.faded.Load()
+	if kept == nil || kept.id(0) != first || kept.id(1) != second {
+		t.Fatalf("after a new memory it has %+v", kept)
 	}
-	if more.changed(db.Changes{Revision: 3, Gone: []string{x.id(0)}}).noneFaded.Load() {
-		t.Error("it still knows, though a memory is gone")
+	x = x.changed(db.Changes{Revision: 3, Documents: []db.Document{{ID: first, CreatedAt: begin}}})
+	kept = x.faded.Load()
+	if kept == nil || len(kept.ids) != 1 || kept.id(0) != second ||
+		!slices.Equal(kept.lexemesOf(0), appendHashes(nil, "red house")) {
+		t.Errorf("after a memory is active again it has %+v", kept)
+	}
+	if x = x.changed(db.Changes{Revision: 4, Gone: []string{first}}); x.faded.Load() != nil {
+		t.Error("it still has the words, though a memory is gone")
 	}
 }

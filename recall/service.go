@@ -165,7 +165,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	}
 	e.leaveOut(repeated)
 	found.index.countRepeats(memories, found.scope.open)
-	if s.shouldRecollect(q, found.index, memories) {
+	if s.shouldRecollect(q, memories) {
 		recollected, err := s.recollect(m.next(ctx, stageRecollect), q, queries, vectors, found, memories)
 		if err != nil {
 			return Answer{}, err

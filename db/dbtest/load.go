@@ -77,7 +77,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.Users(ctx, db.UserFilter{AppID: owner.AppID, Prefix: "us", After: "user", Limit: 5})
 	must(t, err)
-	_, _, err = s.FadedWords(ctx, owner, []string{"a", "b"}, 5)
+	_, err = s.FadedWords(ctx, owner, 5)
 	must(t, err)
 	_, err = s.Faded(ctx, owner)
 	must(t, err)

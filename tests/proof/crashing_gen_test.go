@@ -611,11 +611,10 @@ func (store *crashingStore) Faded(ctx context.Context, owner memory.Owner) ([]me
 func (store *crashingStore) FadedWords(
 	ctx context.Context,
 	owner memory.Owner,
-	parts []string,
 	limit int,
-) ([]db.FadedWords, int, error) {
-	return find(store.fuse, "FadedWords", func() ([]db.FadedWords, int, error) {
-		return store.real.FadedWords(ctx, owner, parts, limit)
+) ([]db.FadedWords, error) {
+	return get(store.fuse, "FadedWords", func() ([]db.FadedWords, error) {
+		return store.real.FadedWords(ctx, owner, limit)
 	})
 }
 
