@@ -86,8 +86,9 @@ func TestPut_EndsTheContradictedValueOfAnotherTimeline(t *testing.T) {
 		if m := b.memory(t, first.MemoryID); m.Status != memory.Superseded {
 			t.Fatalf("%+v", m)
 		}
-		if v := b.history(t, db.Timeline{Owner: ada, Type: "profile", Key: "home"}); len(v) != 1 || !v[0].ValidUntil.Equal(b.clock.Now()) {
-			t.Errorf("%+v", v)
+		home := b.history(t, db.Timeline{Owner: ada, Type: "profile", Key: "home"})
+		if len(home) != 1 || !home[0].ValidUntil.Equal(b.clock.Now()) {
+			t.Errorf("%+v", home)
 		}
 	})
 }
