@@ -45,7 +45,7 @@ func (s *Service) hydrate(
 		if len(whole) == 0 {
 			isUnsure := func(c scored) bool {
 				r, read := rows[c.id]
-				return read && r.whole != nil && otherVoice*c.confidence < q.MinConfidence && isOthers(q.Text, *r.whole)
+				return read && r.whole != nil && otherVoice*c.confidence < q.MinConfidence && q.isOthers(*r.whole)
 			}
 			if slices.ContainsFunc(list, isUnsure) {
 				contenders = slices.Concat(slices.DeleteFunc(slices.Clone(contenders), isUnsure), pruned)
@@ -142,7 +142,7 @@ func (s *Service) recalled(q Query, c scored, m memory.Memory) Recalled {
 		Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
 		Updates: c.update.earlier, Update: c.update.lift, Score: c.score, Sources: c.sources.names(),
 	}
-	if isOthers(q.Text, m) {
+	if q.isOthers(m) {
 		r.Confidence *= otherVoice
 	}
 	if c.former != nil {

@@ -121,6 +121,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	}
 	queries := divide(q)
 	q.IncludeFormer, q.IncludeExpired = queries[0].IncludeFormer, queries[0].IncludeExpired
+	q.userTerms = userTerms(joined(queries))
 	m := s.stages(q.Explain)
 	defer m.endLatest()
 	e := explainerOf(q, m)

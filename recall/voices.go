@@ -17,24 +17,31 @@ const otherVoice = 0.5
 // aboutSelf matches questions whose subject is the user.
 var aboutSelf = lazyregexp.New(`(?i)\b(?:i|we)\b|[我咱俺]`)
 
+// userTerms returns the terms of a question about the user; nil if it asks about something else.
+func userTerms(question string) []string {
+	if !aboutSelf.MatchString(question) {
+		return nil
+	}
+	return queryTerms(question)
+}
+
 // isOthers reports whether a query asks about the user, and a message of the user has the query's words in spans of
 // another voice alone. The user's own questions do not count.
-func isOthers(query string, m memory.Memory) bool {
-	if m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant || !aboutSelf.MatchString(query) {
+func (q *Query) isOthers(m memory.Memory) bool {
+	if len(q.userTerms) == 0 || m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant {
 		return false
 	}
 	spans := voice.Spans(m.Content)
 	if len(spans) == 1 && spans[0].Kind == voice.Own {
 		return false
 	}
-	terms := queryTerms(query)
 	found := false // in words of another voice
 	for _, s := range spans {
 		isOwn := s.Kind == voice.Own
 		for _, sentence := range text.Sentences(s.Text) {
 			switch {
 			case isOwn && strings.ContainsAny(sentence, "?？"): // it says nothing of the user
-			case !hasTerm(sentence, terms):
+			case !hasTerm(sentence, q.userTerms):
 			case isOwn:
 				return false
 			default:

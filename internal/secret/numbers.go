@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"iter"
 	"strings"
 	"time"
 
@@ -9,34 +10,66 @@ import (
 
 // numbers finds card numbers, IBANs and Chinese identity numbers by their length, issuer and checksum.
 func numbers(text string) (spans []span) {
-	for _, match := range digitGroups.FindAllStringIndex(text, -1) {
-		start, end := match[0], match[1]
-		if !isApart(text, start, end) {
+	for start, end := range digitRuns(text) {
+		for _, match := range digitGroups.FindAllStringIndex(text[start:end], -1) {
+			from, to := start+match[0], start+match[1]
+			if isApart(text, from, to) && isCard(text[from:to]) {
+				spans = append(spans, span{from, to, Card})
+			}
+		}
+		for _, match := range identityNumber.FindAllStringIndex(text[start:end], -1) {
+			from, to := start+match[0], start+match[1]
+			if isApart(text, from, to) && isIdentity(text[from:to]) {
+				spans = append(spans, span{from, to, IdentityNumber})
+			}
+		}
+	}
+	for start := range len(text) - 3 {
+		if !beginsIBAN(text[start:]) {
 			continue
 		}
-		if isCard(text[start:end]) {
-			spans = append(spans, span{start, end, Card})
-		}
-	}
-	for _, match := range identityNumber.FindAllStringIndex(text, -1) {
-		if isApart(text, match[0], match[1]) && isIdentity(text[match[0]:match[1]]) {
-			spans = append(spans, span{match[0], match[1], IdentityNumber})
-		}
-	}
-	for _, match := range ibanBegin.FindAllStringIndex(text, -1) {
-		if end := ibanEnd(text, match[0]); end > 0 && isApart(text, match[0], end) {
-			spans = append(spans, span{match[0], end, IBAN})
+		if end := ibanEnd(text, start); end > 0 && isApart(text, start, end) {
+			spans = append(spans, span{start, end, IBAN})
 		}
 	}
 	return spans
 }
+
+// digitRuns yields the longest runs of characters of cards and identity numbers that have enough digits for one. Running
+// the expressions on these alone takes a fraction of the time.
+func digitRuns(text string) iter.Seq2[int, int] {
+	const fewest = 13 // digits
+	return func(yield func(start, end int) bool) {
+		start, digits := 0, 0
+		for i := range len(text) + 1 {
+			if i < len(text) && strings.IndexByte("0123456789 -Xx", text[i]) >= 0 {
+				if isDigit(text[i]) {
+					digits++
+				}
+				continue
+			}
+			if digits >= fewest && !yield(start, i) {
+				return
+			}
+			start, digits = i+1, 0
+		}
+	}
+}
+
+// beginsIBAN reports whether a text begins with a country and a checksum.
+func beginsIBAN(s string) bool {
+	return isCapital(s[0]) && isCapital(s[1]) && isDigit(s[2]) && isDigit(s[3])
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 var (
 	// digitGroups are the digits of a card, alone or in the groups in which they are printed.
 	digitGroups = lazyregexp.New(`\d{4}(?: \d{4}){3}(?: \d{3})?|\d{4}(?:-\d{4}){3}(?:-\d{3})?|` +
 		`\d{4}[ -]\d{6}[ -]\d{4,5}|\d{6}[ -]\d{13}|\d{13,19}`)
 	identityNumber = lazyregexp.New(`\d{17}[\dXx]|\d{6} \d{8} \d{3}[\dXx]`)
-	ibanBegin      = lazyregexp.New(`[A-Z]{2}\d{2} ?[A-Z0-9]`)
 )
 
 // isApart reports whether the characters around a number do not continue it.

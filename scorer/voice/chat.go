@@ -33,18 +33,31 @@ func markChats(lines []line) {
 		case l.isBlank():
 			within = false
 		case l.kind != Own:
-		case within, isTurn(l.content()), named.MatchString(l.content()):
+		case within, turnIn(l.content()) != nil, isNamed(l.content()):
 			within = true
 			lines[i].kind = Chat
 		}
 	}
 }
 
-// isTurn reports whether a line names its speaker. The address of a web page, which has a colon too, does not.
-func isTurn(text string) bool {
+// hasColon reports whether a line has a colon, as each line that names a speaker or a time has.
+func hasColon(text string) bool { return strings.ContainsAny(text, ":：") }
+
+// turnIn returns the groups of turn if a line names its speaker, else nil. The address of a web page, which has a colon
+// too, does not.
+func turnIn(text string) []string {
+	if !hasColon(text) {
+		return nil
+	}
 	found := turn.FindStringSubmatch(text)
-	return len(found) > 4 && !strings.HasPrefix(found[4], "//")
+	if len(found) > 4 && strings.HasPrefix(found[4], "//") {
+		return nil
+	}
+	return found
 }
+
+// isNamed reports whether a line has only the name of the speaker of the next line, and its time.
+func isNamed(text string) bool { return hasColon(text) && named.MatchString(text) }
 
 // hasChat reports whether speakers talk in these lines.
 func hasChat(lines []line) bool {
@@ -52,16 +65,19 @@ func hasChat(lines []line) bool {
 	headers := 0
 	spoken := map[string]bool{}
 	for _, l := range lines {
-		if l.kind == Own && named.MatchString(l.content()) {
+		if l.kind != Own {
+			continue
+		}
+		if isNamed(l.content()) {
 			headers++
 		}
 		if headers > 1 {
 			return true
 		}
-		if l.kind != Own || !isTurn(l.content()) {
+		found := turnIn(l.content())
+		if found == nil {
 			continue
 		}
-		found := turn.FindStringSubmatch(l.content())
 		name := strings.ToLower(found[2])
 		turns++
 		if turns > 1 && (spoken[name] || found[1] != "" || found[3] != "") {

@@ -20,7 +20,7 @@ var (
 	// prompt is a line of a terminal: the rest of its paragraph is the terminal's answer.
 	prompt = lazyregexp.New(`^\s*(?:\$ \S|[\w.-]+@[\w.-]+[:~].*[$#] |[A-Z]:\\[^>]*>|>>> )`)
 
-	// coded matches lines of code by their beginnings, ends and marks.
+	// coded matches the beginnings of lines of code.
 	coded = lazyregexp.New(`^\s*(?:` +
 		`import [\w.]+(?: as \w+)?;?$|import [{*"'(]|from [\w.]+ import |package [\w.]+;?$|#!/|#include\b|using [\w.]+;|` +
 		`(?:async )?def \w+\(|class \w+\s*[(:{]|(?:func|fn|function) ?[\w(].*[({]|` +
@@ -36,8 +36,26 @@ var (
 		`//|/\*|"""|'''|@\w+(?:\(.*\))?$|` +
 		`[\w.\[\]]+ ?(?::=|\+=|-=) ?\S|[\w.\[\]]+ = \S|[\w.]+\(.*\);?\s*$|` +
 		`(?:sudo|git|npm|npx|yarn|docker|kubectl|curl|wget|pip3?|apt-get|brew|chmod|mkdir|ssh|tar) [\w./-]+(?:$| [^.!?]*$)` +
-		`)|[=(){}<>\[\]$_].*[;{]\s*$|=>\s*[({]?$`)
+		`)`)
 )
+
+// isCode reports whether a line, without spaces at its end, begins or ends as a line of code.
+func isCode(text string) bool {
+	if before, ok := strings.CutSuffix(text, ";"); ok && strings.ContainsAny(before, codeMarks) {
+		return true
+	}
+	before, opens := strings.CutSuffix(text, "{")
+	if opens && strings.ContainsAny(before, codeMarks) {
+		return true
+	}
+	if !opens {
+		before = strings.TrimSuffix(text, "(")
+	}
+	return strings.HasSuffix(strings.TrimRight(before, " \t"), "=>") || coded.MatchString(text)
+}
+
+// codeMarks are characters that sentences which end with a semicolon or a brace lack.
+const codeMarks = "=(){}<>[]$_"
 
 // markLogs marks lines of logs, traces of a stack, and lines of terminals.
 func markLogs(lines []line) {
@@ -64,7 +82,7 @@ var comment = lazyregexp.New(`^\s*(?:#|--|\*|;;)(?: |$)`)
 // them.
 func markCode(lines []line) {
 	for i, l := range lines {
-		if l.kind == Own && coded.MatchString(l.content()) {
+		if l.kind == Own && isCode(l.content()) {
 			lines[i].kind = Code
 		}
 	}
