@@ -41,7 +41,7 @@ func TestContract_DescribesEveryRoute(t *testing.T) {
 
 func TestContract_StatesTheLimits(t *testing.T) {
 	t.Parallel()
-	contract, err := loadContract()
+	contract, err := wholeContract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func sameNames[T ~string](t *testing.T, schema *openapi3.Schema, want []T) {
 // Every object states whether it is closed, and every field has a description.
 func TestContract_IsClosedAndDescribed(t *testing.T) {
 	t.Parallel()
-	contract, err := loadContract()
+	contract, err := wholeContract()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -202,6 +202,9 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	return f
 }
 
+// wholeContract is the contract with what openapi.yaml says about answers.
+var wholeContract = sync.OnceValues(func() (*frame.Contract, error) { return frame.NewContract(openAPI) })
+
 // restart changes the options and starts the API again on the same stores.
 func (f *fixture) restart(change func(*Options)) {
 	f.t.Helper()
@@ -209,7 +212,7 @@ func (f *fixture) restart(change func(*Options)) {
 		change(&f.options)
 	}
 	var err error
-	f.contract, err = loadContract()
+	f.contract, err = wholeContract()
 	f.must(err)
 	f.Server, err = New(f.options)
 	f.must(err)
