@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hippocampus/internal/memory"
 )
 
 // faultTable is sdk/testdata/faults.json.
@@ -87,6 +89,28 @@ func TestClientsPage_HasTheTableOfFaults(t *testing.T) {
 	}
 	if want := table.markdown(); len(table.Rows) == 0 || !bytes.Contains(page, []byte(want)) {
 		t.Errorf("docs/connect/clients.md has another table than sdk/testdata/faults.json gives:\n%s", want)
+	}
+}
+
+// Every kind of error is in the table of the page, in openapi.yaml, and in the errors of each client.
+func TestClients_KnowEveryKindOfError(t *testing.T) {
+	t.Parallel()
+	for file, form := range map[string]string{
+		"docs/connect/clients.md":                     "`%s`",
+		"server/api/openapi.yaml":                     "`%s`",
+		"sdk/go/errors.go":                            `= "%s"`,
+		"sdk/python/src/hippocampus_memory/errors.py": `    "%s": `,
+		"sdk/typescript/src/errors.ts":                `| "%s"`,
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range memory.Kinds {
+			if !strings.Contains(string(text), fmt.Sprintf(form, kind)) {
+				t.Errorf("%s does not have the kind %s", file, kind)
+			}
+		}
 	}
 }
 

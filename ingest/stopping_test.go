@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
 
@@ -112,5 +113,38 @@ func TestWriteBatch_StopsAtTheFirstUnavailable(t *testing.T) {
 	if n := tried.Load(); n > ownersAtOnce || got[memory.KindUnavailable] != int(n) ||
 		got[memory.KindNotTried] != len(writes)-int(n) {
 		t.Errorf("%d transactions, outcomes %v; want at most %d transactions", n, got, ownersAtOnce)
+	}
+}
+
+func TestPromote_StopsAtTheFirstUnavailable(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.models.Facts("bees", llmtest.Fact{Fact: "The user keeps bees", Importance: 0.6, Domain: memory.Lifestyle})
+	var ids []string
+	for i := range 12 {
+		owner := memory.Owner{AppID: ada.AppID, UserID: fmt.Sprintf("user %d", i)}
+		turn, _, err := b.Accept(t.Context(), memory.Turn{
+			Owner: owner, Messages: []memory.Message{{Role: "user", Content: "I keep bees"}},
+		})
+		if err == nil {
+			err = b.processTurn(t.Context(), turn.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, b.outcome(turn.ID).Candidates[0].ID)
+	}
+	tried := b.hangAfter(1)
+	var errs []error
+	promoted, _, err := b.Promote(t.Context(), Promotion{AppID: ada.AppID, IDs: ids})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range promoted {
+		errs = append(errs, p.Err)
+	}
+	got := kinds(t, errs)
+	if tried.Load() != 2 || got[""] != 1 || got[memory.KindUnavailable] != 1 || got[memory.KindNotTried] != 10 {
+		t.Errorf("%d transactions, outcomes %v; want 2 transactions, 1 done, 1 unavailable, 10 not tried", tried.Load(), got)
 	}
 }

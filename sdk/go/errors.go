@@ -27,6 +27,7 @@ const (
 	KindTooFast      Kind = "too_fast"     // slow down: RetryAfter states for how long
 	KindBusy         Kind = "busy"         // the server has enough to do for now
 	KindUnavailable  Kind = "unavailable"  // a part of the server is unavailable for now
+	KindNotTried     Kind = "not_tried"    // an item of several, after one that was unavailable: send it again
 	KindInternal     Kind = "internal"     // a defect of the server: RequestID finds it in its log
 	KindUnreachable  Kind = "unreachable"  // there was no connection, or it was cut
 	KindTimeout      Kind = "timeout"      // there was no answer in time

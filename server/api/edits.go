@@ -130,6 +130,9 @@ func (h memoryHandlers) forgetMany(ctx context.Context, r *frame.Request, body f
 		return nil, err
 	}
 	done, err := h.Writer.ForgetSelected(ctx, sel, how)
+	if err == nil {
+		err = unavailable(frame.BodiesOf(done.Forgotten, func(e ingest.Edited) error { return e.Err }))
+	}
 	return map[string]any{
 		"results": frame.BodiesOf(done.Forgotten, editedOf), "pinned": append([]string{}, done.Pinned...), "more": done.More,
 	}, err

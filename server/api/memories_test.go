@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -9,9 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"hippocampus/db"
 	"hippocampus/ingest"
-	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
 )
@@ -67,23 +64,10 @@ func TestMemories_PostWrites(t *testing.T) {
 	}
 }
 
-// unwritableFor is a database that cannot write for one user.
-type unwritableFor struct {
-	write.Records
-	userID string
-}
-
-func (a unwritableFor) InUser(ctx context.Context, o memory.Owner, f func(context.Context, db.UserTx) error) error {
-	if o.UserID == a.userID {
-		return memory.Errorf(memory.KindUnavailable, "the database is unavailable")
-	}
-	return a.Records.InUser(ctx, o, f)
-}
-
 func TestMemories_BatchAnswersEachWrite(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	f.service.Writer.Records = unwritableFor{f.service.Writer.Records, "v"}
+	f.service.Writer.Records = unwritable{f.service.Writer.Records, func(userID string) bool { return userID == "v" }}
 	three := `{"memories":[{"user_id":"u"},{"user_id":"u","content":"a"},{"user_id":"v","content":"b"}]}`
 	results := fetch[struct{ Results []resultBody }](f, 200, "POST", "/v1/memories/batch", three).Results
 	if len(results) != 3 || results[0].Error == nil || results[0].Error.Status != 400 ||

@@ -16,6 +16,7 @@ export type ErrorKind =
   | "too_fast"
   | "busy"
   | "unavailable"
+  | "not_tried"
   | "internal"
   | "unreachable"
   | "timeout"

@@ -107,6 +107,7 @@ CLASSES: dict[str, type[HippocampusError]] = {
     "too_fast": TooFastError,
     "busy": UnavailableError,
     "unavailable": UnavailableError,
+    "not_tried": UnavailableError,
     "internal": InternalError,
     "unreachable": UnreachableError,
     "timeout": NoAnswerInTimeError,
