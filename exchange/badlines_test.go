@@ -48,6 +48,7 @@ func TestImport_RefusesBadMemoryLines(t *testing.T) {
 		{fact(id1, object{"metadata": object{"a": strings.Repeat("x", 8192)}}), "memory.metadata"},
 		{fact(id1, object{"superseded_by": id2}), "memory.superseded_by"},
 		{fact(id1, object{"status": "superseded", "superseded_by": "x"}), "memory.superseded_by"},
+		{fact(id1, object{"status": "superseded", "superseded_by": foreign}), "memory.superseded_by"},
 		{fact(id1, object{"created_at": "1969-12-31T23:59:59Z"}), "memory.created_at"},
 		{fact(id1, object{"updated_at": nil}), "memory.updated_at"},
 		{fact(id1, object{"last_accessed_at": "2201-01-01T00:00:00Z"}), "memory.last_accessed_at"},

@@ -169,6 +169,11 @@ func restore(t *testing.T, s db.Store) {
 	wantKind(t, put(bad), memory.KindInvalid)
 	bad.AccessCount, bad.SupersededBy = 0, active.ID
 	wantKind(t, put(bad), memory.KindInvalid)
+	for _, stranger := range []memory.Owner{theirs.Owner, {AppID: "another app", UserID: alice.UserID}} {
+		replaced := newMemory(stranger, "replaced by a memory of alice")
+		replaced.Status, replaced.SupersededBy = memory.Superseded, active.ID
+		wantKind(t, put(replaced), memory.KindInvalid)
+	}
 	wantSame(t, "memories after refusals", len(exported(t, s, db.ExportPage{AppID: "app", Limit: 500})), 2)
 }
 
@@ -188,7 +193,9 @@ func exerciseExchange(t *testing.T, s db.Store, owner memory.Owner, known []stri
 	}
 	_, err := s.Recorded(t.Context(), owner, known)
 	must(t, err)
+	former := newMemory(owner, "restored, and superseded")
+	former.Status, former.SupersededBy = memory.Superseded, memory.NewID()
 	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
-		return tx.Restore(ctx, []memory.Memory{newMemory(owner, "restored")}, after(2000))
+		return tx.Restore(ctx, []memory.Memory{newMemory(owner, "restored"), former}, after(2000))
 	}))
 }

@@ -111,6 +111,9 @@ func (u *userTx) Restore(ctx context.Context, restored []memory.Memory, due time
 	if err := u.RefuseTaken(ctx, "agent_memories", memory.IDs(restored)); err != nil {
 		return fault(err, "store the memories")
 	}
+	if err := u.RefuseForeignSuccessors(ctx, restored); err != nil {
+		return err
+	}
 	return u.insert(ctx, restored, sqlstore.Restored(due))
 }
 

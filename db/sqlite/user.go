@@ -81,6 +81,9 @@ func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed t
 }
 
 func (u *userTx) Restore(ctx context.Context, memories []memory.Memory, due time.Time) error {
+	if err := u.RefuseForeignSuccessors(ctx, memories); err != nil {
+		return err
+	}
 	return u.insert(ctx, memories, sqlstore.Restored(due))
 }
 

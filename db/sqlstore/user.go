@@ -129,6 +129,27 @@ func (u *UserTx) RefuseTaken(ctx context.Context, table string, ids []string) er
 	return err
 }
 
+// RefuseForeignSuccessors refuses memories that are superseded by memories of other users. A successor that is not here,
+// since it was purged or comes later, is no reason to refuse.
+func (u *UserTx) RefuseForeignSuccessors(ctx context.Context, memories []memory.Memory) error {
+	var ids []string
+	for _, m := range memories {
+		if m.SupersededBy != "" {
+			ids = append(ids, m.SupersededBy)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	foreign, _, err := first(ctx, u.conn, only[bool], `SELECT EXISTS (SELECT 1 FROM agent_memories
+		WHERE id = ANY($3::uuid[]) AND NOT ({|+}app_id = $1 AND {|+}user_id = $2))`,
+		u.Owner.AppID, u.Owner.UserID, validIDs(ids))
+	if err == nil && foreign {
+		return memory.Invalid(memory.Field{Path: "memory.superseded_by", Message: "is not a memory of this user"})
+	}
+	return u.fault(err, "check the successors of the memories")
+}
+
 // Happened notes events for their announcements.
 func (u *UserTx) Happened(events ...memory.Event) { u.events = append(u.events, events...) }
 
