@@ -68,7 +68,7 @@ func newFixture(t *testing.T) *fixture {
 	}, Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, Before: 3, Attempts: 3,
 		RetryDelay: time.Second, RetryLimit: 5 * time.Minute, GiveUp: 24 * time.Hour, Lease: time.Minute,
-		Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
+		Renew: time.Hour, Timeout: time.Minute,
 	})
 	return b
 }

@@ -61,7 +61,6 @@ type Settings struct {
 	Workers       int           // turns processed at a time; 0: 8
 	Timeout       time.Duration // of processing one turn
 	MaxLag        time.Duration // see Lag; above it, Accept refuses turns; 0: it accepts all
-	Drain         time.Duration // of the turns in progress when Work ends
 }
 
 // Parts are what a Service works with.
@@ -83,6 +82,7 @@ type Parts struct {
 	Zone        zones.Finder // in which the days of a user are
 	Now         func() time.Time
 	Log         *zap.Logger
+	Drained     <-chan struct{} // closed when turns in progress are released after the end of Work; nil: they finish
 }
 
 // Service writes.

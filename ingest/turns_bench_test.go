@@ -42,7 +42,7 @@ func BenchmarkTurns(b *testing.B) {
 					Records: store, Scorer: scorer.NewRules(), Now: time.Now, Log: zap.NewNop(),
 					OnProcessed: func(context.Context, memory.Turn) { pending.Done() },
 				}, Settings{Threshold: 0.7, Attempts: 3, RetryDelay: time.Second, RetryLimit: time.Minute, GiveUp: time.Hour,
-					Lease: 20 * time.Second, Renew: 5 * time.Second, Timeout: time.Minute, Drain: time.Minute})
+					Lease: 20 * time.Second, Renew: 5 * time.Second, Timeout: time.Minute})
 				start := func() (stop func()) {
 					ctx, cancel := context.WithCancel(context.Background())
 					var group sync.WaitGroup

@@ -24,7 +24,7 @@ import (
 //	worker        -> process -> turn ended, or due again
 //
 // Work also renews the turns that this process holds, and measures Lag. When the context ends, turns in
-// progress have until Drain; the others become due at once, for any process.
+// progress have until Drained is closed; the others become due at once, for any process.
 func (s *Service) Work(ctx context.Context) {
 	processing, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
@@ -42,11 +42,16 @@ func (s *Service) Work(ctx context.Context) {
 
 	s.claimUntil(ctx)
 
-	drained := time.AfterFunc(s.set.Drain, abort)
+	go func() {
+		select {
+		case <-s.Drained:
+			abort()
+		case <-processing.Done():
+		}
+	}()
 	for range s.set.Workers {
 		<-s.idle
 	}
-	drained.Stop()
 	stopWorking()
 	workers.Wait()
 	s.ended.setOpen(false)

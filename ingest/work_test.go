@@ -191,7 +191,9 @@ func TestWork_ReleasesTurnsThatTakeLongerThanTheDrain(t *testing.T) {
 		asked <- struct{}{}
 		return llmtest.Hang()
 	})
-	b.set.Drain = 0
+	drained := make(chan struct{})
+	close(drained)
+	b.Drained = drained
 	stop := b.work(1)
 	turn := b.acceptWhenIdle("I keep bees")
 	<-asked

@@ -99,7 +99,7 @@ func work(t *testing.T, r replica) (stop func()) {
 	t.Helper()
 	sender := NewSender(r, local, time.Now, zap.NewNop())
 	runner, err := r.runner(jobs.Options{
-		Workers: 1, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
+		Workers: 1, Poll: 10 * time.Millisecond, Timeout: time.Minute, Log: slog.New(slog.DiscardHandler),
 	}, jobs.Handle(sender.Work))
 	must(t, err)
 	must(t, runner.Start(t.Context()))

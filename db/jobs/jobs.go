@@ -29,7 +29,8 @@ type Options struct {
 	Workers int           // jobs that run at the same time
 	Poll    time.Duration // polling interval; Postgres also announces new jobs
 	Timeout time.Duration // of one job
-	Drain   time.Duration // time that running jobs have to finish at shutdown
+	// Drained is closed when jobs that still run at shutdown are cancelled; nil: they have until the deadline of Stop.
+	Drained <-chan struct{}
 	Log     *slog.Logger
 
 	Processes db.Processes  // frees the jobs of processes that died
@@ -55,7 +56,7 @@ func Handle[A river.JobArgs](f func(ctx context.Context, args A) error) Handler 
 // Runner runs jobs between Start and Stop.
 type Runner struct {
 	start, stop, cancel func(context.Context) error
-	drain               time.Duration
+	drained             <-chan struct{}
 	heart               *heart
 }
 
@@ -88,7 +89,7 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 		return nil, fmt.Errorf("set up the job queue: %w", err)
 	}
 	return &Runner{
-		start: client.Start, stop: client.Stop, cancel: client.StopAndCancel, drain: o.Drain,
+		start: client.Start, stop: client.Stop, cancel: client.StopAndCancel, drained: o.Drained,
 		heart: &heart{processes: o.Processes, process: process, interval: cmp.Or(o.Beat, defaultBeat), log: o.Log},
 	}, nil
 }
@@ -115,18 +116,28 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops fetching jobs and waits for the running ones. Jobs that exceed the
-// drain time are cancelled and run again later.
+// Stop stops fetching jobs and waits for the running ones, until the deadline of ctx. Jobs that run when Drained is
+// closed are cancelled and run again later.
 func (r *Runner) Stop(ctx context.Context) error {
 	defer r.heart.stop()
-	ctx = context.WithoutCancel(ctx)
-	soft, cancel := context.WithTimeout(ctx, r.drain)
+	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if deadline, ok := ctx.Deadline(); ok {
+		hard, cancel = context.WithDeadline(hard, deadline)
+	}
 	defer cancel()
-	if r.stop(soft) == nil {
+	soft, stopWaiting := context.WithCancel(hard)
+	go func() {
+		defer stopWaiting()
+		select {
+		case <-r.drained:
+		case <-soft.Done():
+		}
+	}()
+	err := r.stop(soft)
+	stopWaiting()
+	if err == nil {
 		return nil
 	}
-	hard, cancel := context.WithTimeout(ctx, r.drain)
-	defer cancel()
 	if err := r.cancel(hard); err != nil {
 		return fmt.Errorf("stop the job queue: %w", err)
 	}

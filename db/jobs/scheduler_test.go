@@ -110,7 +110,6 @@ var options = Options{
 	Workers: 2,
 	Poll:    10 * time.Millisecond,
 	Timeout: time.Minute,
-	Drain:   time.Minute,
 	Log:     slog.New(slog.DiscardHandler),
 }
 

@@ -132,7 +132,7 @@ func TestErase_ContinuesAfterTheVectorStoreWasUnavailable(t *testing.T) {
 	down.back = true
 	b.clock.Advance(retry)
 	runner, err := jobs.New(b.store.Driver(), jobs.Options{
-		Workers: 1, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Processes: b.store,
+		Workers: 1, Poll: 10 * time.Millisecond, Timeout: time.Minute, Processes: b.store,
 		Log: slog.New(slog.DiscardHandler),
 	}, jobs.HandleResult(time.Minute, b.Work))
 	b.must(err)

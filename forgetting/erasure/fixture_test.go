@@ -63,7 +63,6 @@ func newFixture(t *testing.T) *fixture {
 	}, ingest.Settings{
 		Threshold: 0.7, Attempts: 3, RetryDelay: time.Second,
 		RetryLimit: time.Minute, GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute,
-		Drain: time.Minute,
 	})
 	b.Service = New(b.store, b.vectors, func(memory.Owner) { b.ingest.Purge() }, b.clock.Now, log)
 	return b

@@ -35,7 +35,7 @@ func newStrictFixture(t *testing.T) *fixture {
 	parts.Scorer = scorer.NewRules()
 	f.service = ingest.New(parts, ingest.Settings{
 		Threshold: 1.1, Attempts: 1, RetryDelay: time.Second,
-		Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
+		Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute,
 	})
 	f.restart(func(o *Options) { o.Turns.Ingester, o.Candidates.Promoter = f.service, f.service })
 	return f

@@ -105,7 +105,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Guess: statement.Domain, Now: f.now, Log: log,
 	}, ingest.Settings{
 		Threshold: 0.7, EchoWindow: 10 * time.Minute, Attempts: 1, RetryDelay: time.Second, RetryLimit: time.Minute,
-		GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute, Drain: time.Minute,
+		GiveUp: time.Hour, Lease: time.Minute, Renew: time.Hour, Timeout: time.Minute,
 	})
 	gate := router.Open(nil, router.Options{Now: f.now})
 	t.Cleanup(gate.Close)

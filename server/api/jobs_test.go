@@ -118,7 +118,7 @@ func TestJobs_ShowResults(t *testing.T) {
 		UserID string `json:"user_id"`
 	}
 	runner, err := jobs.New(f.store.Driver(), jobs.Options{
-		Workers: 2, Poll: 10 * time.Millisecond, Timeout: time.Minute, Drain: time.Minute, Log: slog.New(slog.DiscardHandler),
+		Workers: 2, Poll: 10 * time.Millisecond, Timeout: time.Minute, Log: slog.New(slog.DiscardHandler),
 		Processes: f.store,
 	}, jobs.HandleResult(time.Minute, func(context.Context, forgettingJob) (any, error) {
 		return map[string]any{"users": 2, "notes": []user{{"app", "ada"}, {"other-app", "bob"}}, "ids": []string{"one"},

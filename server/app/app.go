@@ -57,7 +57,7 @@ type Wrap func(db.Store, vectorstore.Store) (db.Store, vectorstore.Store)
 func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 	log := newLog(cfg.Log, host.Err)
 	defer func() { _ = log.Sync() }()
-	life := &lifecycle{log: log}
+	life := newLifecycle(log, cfg.API.ShutdownTimeout)
 	defer func() { err = errors.Join(err, life.stop()) }()
 
 	if ctx, err = withTraces(ctx, life); err != nil {
@@ -94,7 +94,7 @@ func Run(ctx context.Context, cfg config.Config, host Host) (err error) {
 			return errors.Join(fmt.Errorf("admin key: %w", err), listener.Close())
 		}
 	}
-	server := serveHTTP(life, "requests", traced(ctx, s.handler), listener, cfg.API.ShutdownTimeout, failed)
+	server := serveHTTP(life, "requests", traced(ctx, s.handler), listener, failed)
 	server.RegisterOnShutdown(s.handler.Drain)
 	printBanner(host.Out, cfg, s.inUse, s.handler.Observe(ctx), secret, listener.Addr().String())
 
@@ -124,13 +124,13 @@ func serveDocuments(life *lifecycle, cfg config.Config, handler *api.Server, fai
 	if err != nil {
 		return "", fmt.Errorf("listen on %s: %w; choose another address for metrics.listen", cfg.Metrics.Listen, err)
 	}
-	serveHTTP(life, "metrics", handler.Documents(), listener, cfg.API.ShutdownTimeout, failed)
+	serveHTTP(life, "metrics", handler.Documents(), listener, failed)
 	return listener.Addr().String(), nil
 }
 
 // serveHTTP serves until shutdown. failed receives the error of a server that fails.
 func serveHTTP(
-	life *lifecycle, name string, handler http.Handler, listener net.Listener, drain time.Duration, failed chan<- error,
+	life *lifecycle, name string, handler http.Handler, listener net.Listener, failed chan<- error,
 ) *http.Server {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
@@ -144,7 +144,7 @@ func serveHTTP(
 		}
 	}()
 	life.onStop(name, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, drain)
+		ctx, cancel := life.drain(ctx)
 		defer cancel()
 		err := server.Shutdown(ctx)
 		if err != nil {

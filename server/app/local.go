@@ -34,7 +34,7 @@ func OpenLocal(ctx context.Context, cfg config.Config, host Host) (_ *Local, err
 			"the data folder is not in use, since a Postgres or Milvus is configured: name the server with --url")
 	}
 	log := newLog(cfg.Log, host.Err)
-	life := &lifecycle{log: log}
+	life := newLifecycle(log, cfg.API.ShutdownTimeout)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, life.stop())
@@ -52,7 +52,7 @@ func OpenLocal(ctx context.Context, cfg config.Config, host Host) (_ *Local, err
 		s.handler.ServeHTTP(w, r.WithContext(frame.WithKey(r.Context(), key)))
 	})
 	connections := newPipes()
-	server := serveHTTP(life, "requests", admitted, connections, cfg.API.ShutdownTimeout, make(chan error, 1))
+	server := serveHTTP(life, "requests", admitted, connections, make(chan error, 1))
 	server.RegisterOnShutdown(s.handler.Drain)
 	transport := &http.Transport{DialContext: connections.dial}
 	life.onStop("connections", func(context.Context) error { transport.CloseIdleConnections(); return nil })

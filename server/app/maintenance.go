@@ -79,7 +79,7 @@ func startJobs(ctx context.Context, b base, record *database,
 	handlers []jobs.Handler, scheduled []jobs.Maintenance) (*jobs.Scheduler, error) {
 	runner, err := record.runner(jobs.Options{
 		Workers: b.cfg.Jobs.Workers, Poll: b.pace.Jobs, Timeout: b.cfg.Jobs.Timeout,
-		Drain: b.cfg.API.ShutdownTimeout, Log: slogOf(b.log, "jobs"), Processes: record,
+		Drained: b.life.drained, Log: slogOf(b.log, "jobs"), Processes: record,
 	}, handlers...)
 	if err != nil {
 		return nil, err

@@ -223,7 +223,6 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		Workers:       j.Workers,
 		Timeout:       j.Timeout,
 		MaxLag:        j.MaxLag,
-		Drain:         cfg.API.ShutdownTimeout,
 	}
 }
 

@@ -19,7 +19,7 @@ func ServeMCP(ctx context.Context, cfg config.Config, host Host, in io.ReadClose
 	}
 	log := newLog(cfg.Log, host.Err)
 	defer func() { _ = log.Sync() }()
-	life := &lifecycle{log: log}
+	life := newLifecycle(log, cfg.API.ShutdownTimeout)
 	defer func() { err = errors.Join(err, life.stop()) }()
 	shareFolder(ctx, cfg, life, 0) // assistants start several of these at once
 	s, err := build(ctx, base{cfg: cfg, pace: host.pace(), now: host.Now, life: life, log: log}, host.Wrap)

@@ -52,7 +52,7 @@ func withProjection(ctx context.Context, cfg config.Config, host Host,
 	f func(context.Context, *projection.Maintenance, db.ServingState) (any, error)) (err error) {
 	log := newLog(cfg.Log, host.Err)
 	defer func() { _ = log.Sync() }()
-	life := &lifecycle{log: log}
+	life := newLifecycle(log, cfg.API.ShutdownTimeout)
 	defer func() { err = errors.Join(err, life.stop()) }()
 	b := base{cfg: cfg, now: host.Now, log: log, life: life}
 	return withDatabase(ctx, cfg, log, func(record *database) (err error) {

@@ -74,7 +74,7 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		},
 		OnProcessed: w.session.OnTurnProcessed,
 		Zone:        s.zones.Of,
-		Now:         b.now, Log: b.log.Named("ingest"),
+		Now:         b.now, Log: b.log.Named("ingest"), Drained: b.life.drained,
 	}, ingestSettings(b.cfg, b.pace))
 	w.derivation.Compare = w.writer.Compare
 	w.facts = facts.New(facts.Parts{

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +23,15 @@ func TestDatabase_HangIsReported(t *testing.T) {
 	said := s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada lives in Lisbon"}, 201)
 	id := said.body["id"].(string)
 	s.call("POST", "/v1/turns", turn("ada", "I work as a marine biologist."), 200)
+	var batch []object // of a user each
+	for i := range 12 {
+		batch = append(batch, object{"user_id": fmt.Sprint("user-", i), "content": "Keeps bees"})
+	}
+	var several []any
+	stored := s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
+	for _, result := range stored.body["results"].([]any) {
+		several = append(several, result.(map[string]any)["id"])
+	}
 
 	var writers sync.WaitGroup
 	var written atomic.Int64
@@ -59,6 +69,9 @@ func TestDatabase_HangIsReported(t *testing.T) {
 		{"POST", "/v1/memories", object{"user_id": "ada", "content": "Ada likes coffee"}},
 		{"POST", "/v1/memories", object{"user_id": "bob", "content": "Bob likes coffee"}},
 		{"POST", "/v1/forget", object{"user_id": "ada"}},
+		{"POST", "/v1/memories/forget", object{"ids": several}},
+		{"POST", "/v1/memories/restore", object{"ids": several}},
+		{"POST", "/v1/memories/batch", object{"memories": batch}},
 		{"GET", "/v1/memories?user_id=ada", nil},
 		{"GET", "/v1/memories/" + id, nil},
 		{"DELETE", "/v1/memories/" + id, nil},
@@ -71,6 +84,7 @@ func TestDatabase_HangIsReported(t *testing.T) {
 		{"DELETE", "/v1/users/ada", nil},
 		{"GET", "/readyz", nil},
 	}
+	const longest = 12 * 4 * time.Second / 2 // half as long as twelve items that wait for the database one by one
 	var group sync.WaitGroup
 	for _, request := range requests {
 		group.Go(func() {
@@ -79,6 +93,9 @@ func TestDatabase_HangIsReported(t *testing.T) {
 			if err != nil || r.status != 503 {
 				t.Errorf("%s %s: status %d, %v after %s, want 503: %s",
 					request.method, request.path, r.status, err, time.Since(began), r.raw)
+			}
+			if took := time.Since(began); took > longest {
+				t.Errorf("%s %s was answered after %s", request.method, request.path, took)
 			}
 		})
 	}
@@ -100,4 +117,39 @@ func TestDatabase_HangIsReported(t *testing.T) {
 	if r := other.call("GET", "/v1/memories/"+id, nil, 200); r.body["status"] != "active" {
 		t.Errorf("a memory is %s", r.raw)
 	}
+}
+
+// A server whose Postgres hangs ends within api.shutdown_timeout, with writes, turns and jobs under way.
+func TestDatabase_HangDelaysNoShutdown(t *testing.T) {
+	t.Parallel()
+	proxy := postgrestest.NewProxy(t, postgrestest.URL(t))
+	s := start(t, slices.Concat(unwaiting,
+		[]string{"DATABASE_URL=" + proxy.URL, "HIPPOCAMPUS_DATABASE_TIMEOUT=1m", "HIPPOCAMPUS_API_SHUTDOWN_TIMEOUT=3s"})...)
+	s.call("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada lives in Lisbon"}, 201)
+	proxy.Hang()
+	var waiting sync.WaitGroup
+	for range 4 {
+		waiting.Go(func() {
+			_, _ = s.try("POST", "/v1/memories", object{"user_id": "ada", "content": "Ada likes tea"})
+		})
+		waiting.Go(func() { _, _ = s.try("POST", "/v1/turns", turn("ada", "I like skiing.")) })
+	}
+	eventually(t, "a failing part", func() string {
+		if r, err := s.try("GET", "/readyz", nil); err == nil && r.status != 503 {
+			return r.raw
+		}
+		return ""
+	})
+	began := time.Now()
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-s.exited:
+		s.exited <- err
+	case <-time.After(waitLimit):
+		t.Fatalf("the server did not end within %s\n%s", waitLimit, s.printed())
+	}
+	if took := time.Since(began); took > 10*time.Second { // a pool waits 15 s for the end of each connection
+		t.Errorf("the server ended after %s, want 3 s", took)
+	}
+	waiting.Wait()
 }
