@@ -39,9 +39,10 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		if err != nil {
 			return g, err
 		}
+		working.Events = r.forTurn(working.Events)
 		g.contents[Conversation] = itemsOf(working)
-		r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events))
 	}
+	r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events))
 	if g.answer, err = s.recall(ctx, r.Query); err != nil {
 		return g, err
 	}
@@ -199,7 +200,7 @@ func (s Service) recallFacts(ctx context.Context, q recall.Query) (recall.Answer
 	return s.Recaller.Recall(ctx, recall.Query{
 		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, Zone: q.Zone, AsOf: q.AsOf,
 		Types: []memory.Type{memory.TypeFact}, Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
-		NoRecollection: true,
+		NoRecollection: true, WithoutTurn: q.WithoutTurn,
 	})
 }
 

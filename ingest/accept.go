@@ -24,8 +24,18 @@ import (
 // turn, with fresh false. A turn that Replaces another one is stored and withdraws it in one transaction. KindConflict:
 // the client id belongs to a turn with other content. KindNotFound: the user has no turn to be replaced.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
+	stored, fresh, start, err := s.accept(ctx, turn)
+	start()
+	return stored, fresh, err
+}
+
+// accept is Accept without handing the turn to a worker, which start does.
+func (s *Service) accept(ctx context.Context, turn memory.Turn) (
+	stored memory.Turn, fresh bool, start func(), err error,
+) {
+	start = func() {}
 	if err := s.refuseLate(); err != nil {
-		return memory.Turn{}, false, err
+		return memory.Turn{}, false, start, err
 	}
 	now := memory.Instant(s.Now())
 	turn.Hash = turnHash(turn)
@@ -38,7 +48,7 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	turn.QueuedAt = now
 	turn = dated(turn, now)
 	if turn.ExpiresAt, err = s.endOf(ctx, turn.Owner, turn.Expires); err != nil {
-		return memory.Turn{}, false, err
+		return memory.Turn{}, false, start, err
 	}
 	due, reserved := now, s.reserve()
 	if reserved {
@@ -56,14 +66,14 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 	}
 	switch {
 	case err != nil:
-		return stored, false, err
+		return stored, false, start, err
 	case fresh:
 		reported := stored
 		reported.Offset = turn.Offset
 		s.OnAccepted(reported)
 		if reserved {
 			reserved = false
-			s.taken <- taken{stored, trace.SpanContextFromContext(ctx)}
+			start = func() { s.taken <- taken{stored, trace.SpanContextFromContext(ctx)} }
 		} else {
 			signal(s.due)
 		}
@@ -71,7 +81,7 @@ func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.T
 		err = memory.Errorf(memory.KindConflict,
 			"id %q was used for a turn with other content: send a new turn under a new id", turn.ClientID)
 	}
-	return stored, fresh, err
+	return stored, fresh, start, err
 }
 
 // continueLog stores a turn, and adds its new messages to the log of its conversation, if it has one.

@@ -168,7 +168,7 @@ func (s *Service) leftOut(ctx context.Context, q Query, e *explainer, x *index, 
 	sortByScore(list)
 	list = list[:min(MaxLeftOut, len(list))]
 	rows := make(map[string]row, len(list))
-	if err := s.readRows(ctx, q.Owner, x, rows, list, nil); err != nil {
+	if err := s.readRows(ctx, q, x, rows, list, nil); err != nil {
 		return nil, err
 	}
 	leftOut := make([]LeftOut, 0, len(list))

@@ -30,7 +30,7 @@ func (s *Service) hydrate(
 	n := min(wanted, len(contenders))
 	whole, rest := contenders[:n], contenders[n:]
 	for {
-		if err := s.readRows(ctx, q.Owner, x, rows, whole, rest); err != nil {
+		if err := s.readRows(ctx, q, x, rows, whole, rest); err != nil {
 			return nil, err
 		}
 		r.apply(rows, contenders)
@@ -71,9 +71,10 @@ func (s *Service) hydrate(
 }
 
 // readRows adds to rows what the database has of memories: the whole rows of
-// some, the last access of the rest. The rows of superseded memories have been read before.
+// some, the last access of the rest. The rows of superseded memories have been read before. Rows of the query's
+// WithoutTurn are dropped.
 func (s *Service) readRows(
-	ctx context.Context, owner memory.Owner, x *index, rows map[string]row, whole, rest []scored,
+	ctx context.Context, q Query, x *index, rows map[string]row, whole, rest []scored,
 ) error {
 	ids := func(list []scored) []string {
 		ids := make([]string, 0, len(list))
@@ -90,7 +91,7 @@ func (s *Service) readRows(
 	if len(wholeIDs)+len(restIDs) == 0 {
 		return nil
 	}
-	read, err := s.records.Recalled(ctx, owner, wholeIDs, restIDs)
+	read, err := s.records.Recalled(ctx, q.Owner, wholeIDs, restIDs)
 	if err != nil {
 		return err
 	}
@@ -99,6 +100,9 @@ func (s *Service) readRows(
 	}
 	for i := range read.Whole {
 		m := &read.Whole[i]
+		if q.WithoutTurn != "" && m.SourceTurnID == q.WithoutTurn {
+			continue
+		}
 		rows[m.ID] = row{accessed: m.LastAccessedAt, whole: m}
 	}
 	return nil

@@ -66,6 +66,7 @@ type Query struct {
 	AsOf           time.Time      // recall what was current then: said by then, and not yet superseded; zero: now
 	IncludeFormer  bool           // also statements that are former; words of the query for the past set it
 	IncludeExpired bool           // also what has expired: the query asks for what has happened
+	WithoutTurn    string         // id of a turn, whose messages and facts are not found; or empty
 	NoTouch        bool           // do not count an access, and recollect nothing for good
 	NoRecollection bool           // search no faded memories
 	NoRoute        bool           // search all domains

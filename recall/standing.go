@@ -57,7 +57,7 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 	}
 	x := loaded.index
 	best, rows := q.standing(loaded), map[string]row{}
-	if err := s.readRows(ctx, q.Owner, x, rows, best, nil); err != nil {
+	if err := s.readRows(ctx, q, x, rows, best, nil); err != nil {
 		return nil, err
 	}
 	list := make([]Standing, 0, len(best))

@@ -123,6 +123,14 @@ func DerivedID(turnID string, place, part int) string {
 	return uuid.UUID(id).String()
 }
 
+// MadeOf reports of ids whether they are ids that DerivedID makes of a turn.
+func MadeOf(turnID string) func(id [16]byte) bool {
+	made, _ := ParseID(DerivedID(turnID, 0, 0))
+	return func(id [16]byte) bool { // bytes 6 to 9 are the place and the part
+		return [6]byte(id[:]) == [6]byte(made[:]) && [6]byte(id[10:]) == [6]byte(made[10:])
+	}
+}
+
 // PlaceOf returns the place, in its turn, of the message that a memory was made of. id is an id of DerivedID.
 func PlaceOf(id string) int {
 	parsed, _ := ParseID(id)

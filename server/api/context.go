@@ -154,7 +154,15 @@ type leftOutBody struct {
 }
 
 func (h contextHandlers) post(ctx context.Context, r *frame.Request, body contextRequest) (any, error) {
-	start := h.now()
+	ask := h.request(r, body)
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return h.make(ctx, ask)
+}
+
+// request converts a request and notes what is wrong with it.
+func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly.Request {
 	if body.Query != "" {
 		r.Note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
 	}
@@ -170,12 +178,15 @@ func (h contextHandlers) post(ctx context.Context, r *frame.Request, body contex
 	if frame.OrDefault(body.Condense, true) {
 		ask.Condense = frame.OrDefault(body.Limit, h.Limit)
 	}
-	if err := r.Err(); err != nil {
-		return nil, err
-	}
+	return ask
+}
+
+// make makes a context and counts the accesses of its memories.
+func (h contextHandlers) make(ctx context.Context, ask assembly.Request) (contextBody, error) {
+	start := h.now()
 	made, err := h.contexts.Make(ctx, ask)
 	if err != nil {
-		return nil, err
+		return contextBody{}, err
 	}
 	recalled := made.Recalled
 	recalled.Memories = made.Kept

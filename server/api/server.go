@@ -78,8 +78,13 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 	now, waiter := o.Now, s.frame.Waiter(o.Wait)
 	slots := frame.NewSlots(o.MaxInflight)
 	quotas := newQuotas(o.Quotas, now)
+	contexts := contextHandlers{RecallParts: o.Recall, slots: slots, now: now, contexts: assembly.Service{
+		Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
+		Sessions: o.Conversations.Sessions, Condenser: o.Condenser,
+		Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: now, ZoneOf: o.Recall.ZoneOf,
+	}}
 	return []feature{
-		turnHandlers{o.Turns, waiter, quotas},
+		turnHandlers{o.Turns, waiter, quotas, turnContexts{contexts, s.frame.CountRefused}},
 		conversationHandlers{o.Conversations},
 		consolidationHandlers{o.Consolidations, o.Conversations.Reader, waiter},
 		memoryHandlers{o.Memories, quotas},
@@ -91,11 +96,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		candidateHandlers{o.Candidates, quotas},
 		recallHandlers{o.Recall, slots, now},
 		profileHandlers{o.Recall, slots, now},
-		contextHandlers{RecallParts: o.Recall, slots: slots, now: now, contexts: assembly.Service{
-			Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
-			Sessions: o.Conversations.Sessions, Condenser: o.Condenser,
-			Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: now, ZoneOf: o.Recall.ZoneOf,
-		}},
+		contexts,
 		reflectHandlers{o.Reflector},
 		forgetHandlers{o.Forgetter, o.Memories.Reader, now},
 		forgetNextHandlers{counter: o.Forgetter, users: o.Users, schedule: o.State.Schedule, now: now},

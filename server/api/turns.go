@@ -25,6 +25,8 @@ type TurnIngester interface {
 	// has the messages, and fresh is false. KindConflict: that turn has other content. KindNotFound: the user has no turn
 	// to be replaced.
 	Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error)
+	// AcceptHeld is Accept, but leaves the processors to the caller for a moment: see ingest.Service.
+	AcceptHeld(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, start func(), err error)
 	// Await waits until a turn is processed or failed. If ctx ends first, it
 	// returns the turn's present state, or an error that wraps ctx's.
 	Await(ctx context.Context, appID, turnID string) (ingest.Outcome, error)
@@ -43,8 +45,9 @@ type TurnLister interface {
 
 type turnHandlers struct {
 	TurnParts
-	waiter frame.Waiter
-	quotas *quotas
+	waiter   frame.Waiter
+	quotas   *quotas
+	contexts turnContexts
 }
 
 func (h turnHandlers) register(r *frame.Routes) {
@@ -72,6 +75,8 @@ type turnRequest struct {
 	Replaces       string           `json:"replaces"`
 	ExpiresAt      string           `json:"expires_at"`
 	Wait           bool             `json:"wait"`
+	Return         string           `json:"return"`
+	Context        *contextRequest  `json:"context"` // see openapi.yaml for the fields that it may have
 }
 
 // turnBody is the JSON of a turn. Lists omit messages and candidates.
@@ -98,6 +103,7 @@ type turnBody struct {
 	Withheld   []withheldBody    `json:"withheld,omitempty"`
 	LeftOut    []memory.Omission `json:"left_out,omitempty"`
 	Candidates []candidateBody   `json:"candidates,omitzero"`
+	turnContextBody
 }
 
 func turnOf(t memory.Turn) turnBody {
@@ -151,7 +157,7 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	stored, fresh, err := h.Ingester.Accept(ctx, turn)
+	stored, fresh, asked, err := h.accept(ctx, r, body, turn)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +169,7 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 		return nil, err
 	}
 	accepted.Repeated, accepted.RepeatedCount = !fresh, stored.Repeated
-	accepted.Altered = r.Altered
+	accepted.Altered, accepted.turnContextBody = r.Altered, asked
 	if accepted.Status == memory.TurnAccepted {
 		return frame.WithStatus(http.StatusAccepted, accepted), nil
 	}

@@ -40,6 +40,16 @@ func (c *Checks) NoteAll(faults []memory.Field) { c.faults = append(c.faults, fa
 // Err returns an error with all complaints, or nil without any.
 func (c *Checks) Err() error { return c.faults.Err() }
 
+// Within runs checks whose paths are relative to a field.
+func (c *Checks) Within(field string, check func()) {
+	before := len(c.faults)
+	check()
+	for i := range c.faults[before:] {
+		fault := &c.faults[before+i]
+		fault.Path = joinPath(field, fault.Path)
+	}
+}
+
 // Owner is a user of the key's app.
 func (c *Checks) Owner(path string, key memory.Key, userID string) memory.Owner {
 	c.Note(path, memory.CheckID(userID, false))

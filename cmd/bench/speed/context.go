@@ -83,7 +83,8 @@ func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, e
 			return report, err
 		}
 	}
-	return report, nil
+	fmt.Fprintln(o.Progress, contextByTurn)
+	return report, report.measureTurns(ctx, server, user, o.For)
 }
 
 // talk writes the facts and conversations of the talkers, and the instructions of

@@ -50,5 +50,11 @@ func (r RequestsReport) Print(out io.Writer) error {
 		s := r.Requests[kind]
 		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.0f\t\n", kind, s.Requests, s.P50, s.P95, s.P99, s.PerSecond)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if ratio, added, ok := r.turnRatio(); ok {
+		fmt.Fprintf(out, "\n%s: p50 %.2f times that of the context alone, %+.2f ms\n", contextByTurn, ratio, added)
+	}
+	return nil
 }

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"cmp"
+	"context"
+
+	"hippocampus/assembly"
+	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
+)
+
+// returnContext asks for the context for a turn in the answer to it.
+const returnContext = "context"
+
+// turnContexts makes contexts for turns, as contextHandlers makes others.
+type turnContexts struct {
+	contextHandlers
+	countRefused func(error)
+}
+
+// turnContextBody is the context for a turn, if it was asked for, or why there is none.
+type turnContextBody struct {
+	Context        *contextBody   `json:"context,omitempty"`
+	ContextProblem *frame.Problem `json:"context_problem,omitempty"`
+}
+
+// accept stores a turn. If the request asks for it, accept also makes the context for the turn, before a worker of this
+// process takes the turn. A context that cannot be made does not fail the turn.
+func (h turnHandlers) accept(ctx context.Context, r *frame.Request, body turnRequest, turn memory.Turn) (
+	stored memory.Turn, fresh bool, asked turnContextBody, err error,
+) {
+	if body.Return != returnContext {
+		if body.Context != nil {
+			r.Note("context", "goes with return, which is missing: send `\"return\": \"context\"` or leave it out")
+			return stored, false, asked, r.Err()
+		}
+		stored, fresh, err = h.Ingester.Accept(ctx, turn)
+		return stored, fresh, asked, err
+	}
+	ask := h.contexts.requestFor(r, body, turn)
+	if err := r.Err(); err != nil {
+		return stored, false, asked, err
+	}
+	stored, fresh, start, err := h.Ingester.AcceptHeld(ctx, turn)
+	defer start()
+	if err != nil {
+		return stored, false, asked, err
+	}
+	turn.ID = stored.ID // and the messages that the client sent, which may repeat those of earlier turns
+	ask.Turn = &turn
+	return stored, fresh, h.contexts.answer(ctx, r, ask), nil
+}
+
+// requestFor is the request for the context for a turn: the options of the body, for what the user says last.
+func (h turnContexts) requestFor(r *frame.Request, body turnRequest, turn memory.Turn) (ask assembly.Request) {
+	var wanted contextRequest
+	if body.Context != nil {
+		wanted = *body.Context
+	}
+	wanted.UserID, wanted.AgentID, wanted.ConversationID = body.UserID, body.AgentID, body.ConversationID
+	wanted.At = cmp.Or(wanted.At, body.At)
+	r.Within("context", func() { ask = h.request(r, wanted) })
+	for _, m := range turn.Messages {
+		ask.Present = append(ask.Present, m.Content)
+	}
+	return ask
+}
+
+// answer makes a context within the bounds of POST /v1/context.
+func (h turnContexts) answer(ctx context.Context, r *frame.Request, ask assembly.Request) (body turnContextBody) {
+	_, err := h.slots.Bound(func(ctx context.Context, _ *frame.Request) (any, error) {
+		made, err := h.make(ctx, ask)
+		if err == nil {
+			body.Context = &made
+		}
+		return nil, err
+	})(ctx, r)
+	if err != nil {
+		h.countRefused(err)
+		body.ContextProblem = frame.ProblemPointer(err)
+	}
+	return body
+}

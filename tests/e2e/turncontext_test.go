@@ -1,0 +1,35 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// A turn that asks for its context is durable, is processed as any other, and is answered with the memories of its user
+// alone and with nothing of itself, however often it is sent.
+func TestTurns_AnswerWithTheirContext(t *testing.T) {
+	onEachSize(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		s.call("POST", "/v1/turns", turn("ada", "I am allergic to peanuts."), 200)
+		s.call("POST", "/v1/turns", turn("bob", "I am allergic to walnuts."), 200)
+		for _, id := range []string{"t-1", "t-1", "t-2"} {
+			sent := turn("ada", "I moved to Lisbon. What am I allergic to?")
+			sent["id"], sent["return"] = id, "context"
+			got := s.call("POST", "/v1/turns", sent, 200)
+			answer, made := got.body["context"].(map[string]any)
+			if !made || got.body["status"] != "processed" {
+				t.Fatalf("%s", got.raw)
+			}
+			text := answer["text"].(string)
+			if !strings.Contains(text, "peanuts") || strings.Contains(text, "walnuts") {
+				t.Errorf("%s: %s", id, text)
+			}
+			if strings.Contains(text, "What am I allergic") || id == "t-1" && strings.Contains(text, "Lisbon") {
+				t.Errorf("%s: the context has the turn: %s", id, text)
+			}
+		}
+		if got := s.recalled("ada", "Where does she live?"); !strings.Contains(got, "Lisbon") {
+			t.Errorf("recalled: %s", got)
+		}
+	})
+}
