@@ -39,9 +39,9 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		if err != nil {
 			return g, err
 		}
-		working.Events = r.forTurn(working.Events)
-		g.contents[Conversation] = itemsOf(working)
 	}
+	working.Events = r.forTurn(working.Events)
+	g.contents[Conversation] = itemsOf(working)
 	r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events))
 	if g.answer, err = s.recall(ctx, r.Query); err != nil {
 		return g, err
