@@ -84,7 +84,9 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: now, ZoneOf: o.Recall.ZoneOf,
 	}}
 	return []feature{
-		turnHandlers{o.Turns, waiter, quotas, turnContexts{contexts, s.frame.CountRefused}},
+		turnHandlers{
+			TurnParts: o.Turns, waiter: waiter, quotas: quotas, contexts: turnContexts{contexts, s.frame.CountRefused},
+		},
 		conversationHandlers{o.Conversations},
 		consolidationHandlers{o.Consolidations, o.Conversations.Reader, waiter},
 		memoryHandlers{o.Memories, quotas},

@@ -18,7 +18,7 @@ type turnContexts struct {
 	countRefused func(error)
 }
 
-// turnContextBody is the context for a turn, if it was asked for, or why there is none.
+// turnContextBody is the context for a turn, or why it could not be made. It is empty unless the context was asked for.
 type turnContextBody struct {
 	Context        *contextBody   `json:"context,omitempty"`
 	ContextProblem *frame.Problem `json:"context_problem,omitempty"`
@@ -57,8 +57,8 @@ func (h turnContexts) requestFor(r *frame.Request, body turnRequest, turn memory
 	if body.Context != nil {
 		wanted = *body.Context
 	}
-	wanted.UserID, wanted.AgentID, wanted.ConversationID = body.UserID, body.AgentID, body.ConversationID
-	wanted.At = cmp.Or(wanted.At, body.At)
+	wanted.UserID, wanted.AgentID = body.UserID, body.AgentID
+	wanted.ConversationID, wanted.At = body.ConversationID, cmp.Or(wanted.At, body.At)
 	r.Within("context", func() { ask = h.request(r, wanted) })
 	for _, m := range turn.Messages {
 		ask.Present = append(ask.Present, m.Content)

@@ -18,8 +18,8 @@ func withContext(fields, content string) string {
 		`"messages":[{"role":"user","content":"` + content + `"}]}`
 }
 
-// The context of a turn is what POST /v1/context answers to its last words before the turn is known, also if the turn is
-// sent again after it was processed.
+// The context of a turn is what POST /v1/context answers to its last words before the turn is known, also if the turn
+// is sent again after it was processed.
 func TestTurns_ReturnTheirContext(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

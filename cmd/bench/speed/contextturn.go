@@ -27,7 +27,8 @@ func (r *RequestsReport) measureTurns(
 	var alone, byTurn, both measure.Times
 	next := 0
 	step := func(n int) error {
-		who, words, wanted := user(n), content.Query(n%queries), map[string]any{"max_tokens": 2000, "condense": false}
+		who, words := user(n), content.Query(n%queries)
+		wanted := map[string]any{"max_tokens": 2000, "condense": false}
 		said := map[string]any{
 			"user_id": who, "conversation_id": "now", "messages": []map[string]string{{"role": "user", "content": words}},
 		}
@@ -35,7 +36,8 @@ func (r *RequestsReport) measureTurns(
 			said["return"], said["context"] = "context", wanted
 			return byTurn.Call(func() error { return server.Call(ctx, "POST", "/v1/turns", said, nil) })
 		}
-		wanted["user_id"], wanted["conversation_id"], wanted["query"] = who, "now", words
+		wanted["user_id"], wanted["query"] = who, words
+		wanted["conversation_id"] = "now"
 		return both.Call(func() error {
 			if err := alone.Call(func() error { return server.Call(ctx, "POST", "/v1/context", wanted, nil) }); err != nil {
 				return err
@@ -44,7 +46,8 @@ func (r *RequestsReport) measureTurns(
 		})
 	}
 	for _, slice := range []time.Duration{while / 4, while} {
-		alone, byTurn, both = measure.Times{}, measure.Times{}, measure.Times{} // the first slice is a warm-up
+		alone, byTurn = measure.Times{}, measure.Times{} // the first slice is a warm-up
+		both = measure.Times{}
 		pace := measure.Pace{Slice: slice, Pause: turnPause}
 		if err := pace.Each(ctx, &next, step); err != nil {
 			return fmt.Errorf("%s: %w", contextByTurn, err)
