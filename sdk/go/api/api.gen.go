@@ -493,6 +493,23 @@ const (
 	TurnAnnouncementKindTurnFailed TurnAnnouncementKind = "turn.failed"
 )
 
+// Defines values for TurnContextFormat.
+const (
+	TurnContextFormatMessages TurnContextFormat = "messages"
+	TurnContextFormatText     TurnContextFormat = "text"
+)
+
+// Defines values for TurnContextLanguage.
+const (
+	TurnContextLanguageEn TurnContextLanguage = "en"
+	TurnContextLanguageZh TurnContextLanguage = "zh"
+)
+
+// Defines values for TurnRequestReturn.
+const (
+	TurnRequestReturnContext TurnRequestReturn = "context"
+)
+
 // Defines values for TurnStatus.
 const (
 	TurnStatusAccepted  TurnStatus = "accepted"
@@ -5484,7 +5501,10 @@ type Problem struct {
 	// Example: Not found
 	Title string `json:"title"`
 
-	// Type `urn:hippocampus:problem:` and the kind.
+	// Type `urn:hippocampus:problem:` and the kind: `invalid`, `unauthorized`, `forbidden`, `not_found`, `conflict`,
+	// `too_large`, `too_fast`, `busy`, `unavailable`, `not_tried` (of an item alone), `bad_answer` or `internal`. An
+	// error of HTTP itself has its title as the kind, such as `method_not_allowed`.
+	//
 	//
 	// Example: urn:hippocampus:problem:not_found
 	Type string `json:"type"`
@@ -7104,6 +7124,12 @@ type Turn struct {
 	// Example: chat-81-turn-7
 	ClientID *string `json:"client_id,omitempty"`
 
+	// Context A context, and what it was made of.
+	Context *ContextAnswer `json:"context,omitempty"`
+
+	// ContextProblem An RFC 9457 problem document.
+	ContextProblem *Problem `json:"context_problem,omitempty"`
+
 	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
 	//
 	// Example: chat-81
@@ -7279,6 +7305,149 @@ type TurnCandidate struct {
 	Verdict Verdict `json:"verdict"`
 }
 
+// TurnContext Options of the context for a turn, as `POST /v1/context` has them. The turn names the rest. Only with `return`.
+type TurnContext struct {
+	// AsOf Answer with what was current at this instant: what was said by then, and was superseded after it, if at all. In a
+	// context the facts are those that were valid then. What was forgotten since is not there, and what was changed has
+	// its present content.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	AsOf *AsOf `json:"as_of,omitempty"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At *Timestamp `json:"at,omitempty"`
+
+	// Budget How the budget is divided: the name of a preset, or shares. `default` is 10 % instructions, 20 % facts, 30 % memories and
+	// 40 % conversation; `reserve` is 15, 15, 50 and 20 % of three quarters; the answer has the last quarter.
+	Budget *ContextBudget `json:"budget,omitempty"`
+
+	// Candidates How many candidates each search gathers before the ranking; fewer than `limit` can shorten the answer. The
+	// default is 50, or the server's `recall.limit` if that is more.
+	//
+	//
+	// Example: 200
+	Candidates *CandidateLimit `json:"candidates,omitempty"`
+
+	// Condense Whether a model may condense the memories.
+	Condense *bool `json:"condense,omitempty"`
+
+	// DecayRate The decay of a memory after one hour without access, for this ranking: 1 ignores accesses. The default is the
+	// server's setting `recall.decay_rate`.
+	//
+	//
+	// Example: 0.995
+	DecayRate *DecayRate `json:"decay_rate,omitempty"`
+
+	// Domains Search these domains, without routing.
+	Domains *Domains `json:"domains,omitempty"`
+
+	// Filter Only memories for which all entries hold. An entry is one of
+	//
+	// - `"and": [filter, ...]`, `"or": [filter, ...]` or `"not": filter`,
+	// - `"metadata": {KEY: condition, ...}` with top-level keys of the metadata,
+	// - `FIELD: condition`, where FIELD is `id`, `agent_id`, `conversation_id`, `content`, `type`, `domain`, `tags`,
+	//   `importance`, `pinned`, `created_at` or `updated_at`.
+	//
+	// A condition is a string, a number, a boolean or null, which the value must equal, or an object of operators, all of
+	// which must hold: `eq` and `ne`; `in` with a list of 1 to 100 values; `gt`, `gte`, `lt` and `lte` with a number or a
+	// time (RFC 3339, or a date, which is its midnight in UTC); `contains` and `icontains` (ignoring case) with a string.
+	//
+	// `since` and `until` of a request are shorter forms of conditions on `created_at`; a request with both must satisfy both.
+	// An unknown field or operator is refused (400), with its path in `errors`.
+	//
+	// A missing value equals null. For each operator, a list matches if one of its elements does. A value of another type
+	// than the operand does not match. `ne` is the opposite of `eq`, so that it chooses memories that lack the value.
+	// A filter has at most 8192 bytes, 32 operators and 8 levels of filters within filters.
+	//
+	//
+	// Example: {"metadata":{"priority":{"gte":2},"source":"onboarding"},"not":{"tags":"draft"}}
+	Filter *Filter `json:"filter,omitempty"`
+
+	// Format A text, or messages as for a chat completion.
+	Format *TurnContextFormat `json:"format,omitempty"`
+
+	// Include `messages`: what was said, word by word; `facts`: memories of all other types.
+	Include *RecallKinds `json:"include,omitempty"`
+
+	// IncludeFormer Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
+	// of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
+	// words ("before", "used to", 以前, or a date) gets them anyway.
+	IncludeFormer *FormerIncluded `json:"include_former,omitempty"`
+
+	// Language Of the headings. Default is that of what is remembered.
+	Language *TurnContextLanguage `json:"language,omitempty"`
+
+	// Limit The most memories to recall; without it, as many as the budget could hold.
+	Limit *int `json:"limit,omitempty"`
+
+	// MaxChars The most characters of the context. 500 where there is neither max_tokens nor model.
+	MaxChars *int `json:"max_chars,omitempty"`
+
+	// MaxTokens The most tokens of the context.
+	MaxTokens *int `json:"max_tokens,omitempty"`
+
+	// MinConfidence Only memories of at least this confidence.
+	MinConfidence *float64 `json:"min_confidence,omitempty"`
+
+	// MinImportance Only memories of at least this importance.
+	MinImportance *MinImportance `json:"min_importance,omitempty"`
+
+	// MinSimilarity Only memories of at least this cosine to the query; 0 is no bound.
+	MinSimilarity *MinSimilarity `json:"min_similarity,omitempty"`
+
+	// Mode How the parts of a score are put together. `modulated`: relevance * (w.relevance + w.decay * decay +
+	// w.importance * importance). `additive`: the weighted sum of the three. Default: the server's setting.
+	Mode *RankingMode `json:"mode,omitempty"`
+
+	// Model The model that the context is for, such as `gpt-4o`. Not with max_chars.
+	Model *string `json:"model,omitempty"`
+
+	// Present Texts that the prompt has beside the messages of the turn. Remembered messages that one of them holds are left out.
+	Present []string `json:"present,omitempty"`
+
+	// Route Whether the query is routed; without, all domains are searched.
+	Route *RouteWanted `json:"route,omitempty"`
+
+	// Since RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	Since *Timestamp `json:"since,omitempty"`
+
+	// Tags Only memories that have all of these tags.
+	//
+	// Example: ["health"]
+	Tags *AllTags `json:"tags,omitempty"`
+
+	// Touch Whether this counts as an access of what is returned, which keeps it fresh.
+	Touch *TouchWanted `json:"touch,omitempty"`
+
+	// Types Only these types.
+	Types *MemoryTypes `json:"types,omitempty"`
+
+	// Until RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	Until *Timestamp `json:"until,omitempty"`
+
+	// Weights Weights of the three parts, not all 0. Default is the server's setting.
+	Weights *RankingWeights `json:"weights,omitempty"`
+}
+
+// TurnContextFormat A text, or messages as for a chat completion.
+type TurnContextFormat string
+
+// TurnContextLanguage Of the headings. Default is that of what is remembered.
+type TurnContextLanguage string
+
 // TurnPage One page of turns.
 type TurnPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
@@ -7305,6 +7474,9 @@ type TurnRequest struct {
 	//
 	// Example: 2026-01-31T08:00:00Z
 	At *Timestamp `json:"at,omitempty"`
+
+	// Context Options of the context for a turn, as `POST /v1/context` has them. The turn names the rest. Only with `return`.
+	Context *TurnContext `json:"context,omitempty"`
 
 	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
 	//
@@ -7338,6 +7510,9 @@ type TurnRequest struct {
 	// Example: chat-81-turn-6
 	Replaces *string `json:"replaces,omitempty"`
 
+	// Return What to answer beside the turn.
+	Return *TurnRequestReturn `json:"return,omitempty"`
+
 	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
 	//
 	// Example: u-17
@@ -7346,6 +7521,9 @@ type TurnRequest struct {
 	// Wait Whether to answer only when the turn has been processed.
 	Wait *bool `json:"wait,omitempty"`
 }
+
+// TurnRequestReturn What to answer beside the turn.
+type TurnRequestReturn string
 
 // TurnStatus `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
 // `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
@@ -8173,6 +8351,9 @@ type MergedFile = FileReport
 
 // NotFound An RFC 9457 problem document.
 type NotFound = Problem
+
+// NothingDone An RFC 9457 problem document.
+type NothingDone = Problem
 
 // TooLarge An RFC 9457 problem document.
 type TooLarge = Problem
@@ -10583,6 +10764,10 @@ type ClientInterface interface {
 	// with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
 	// 202 after 30 seconds (a setting).
 	//
+	// With `return: context`, the answer also has the `context` for what the user says last in the turn, as
+	// `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
+	// itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
+	//
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 	// same transaction.
 	//
@@ -10603,6 +10788,10 @@ type ClientInterface interface {
 	// message, and `repeated: true`. An `id` of a message decides first: the same id is the same message, the same words
 	// with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
 	// 202 after 30 seconds (a setting).
+	//
+	// With `return: context`, the answer also has the `context` for what the user says last in the turn, as
+	// `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
+	// itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
 	//
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 	// same transaction.
@@ -12959,6 +13148,10 @@ func (c *Client) ListTurns(ctx context.Context, params *ListTurnsParams, reqEdit
 // with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
 // 202 after 30 seconds (a setting).
 //
+// With `return: context`, the answer also has the `context` for what the user says last in the turn, as
+// `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
+// itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
+//
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 // same transaction.
 //
@@ -12989,6 +13182,10 @@ func (c *Client) AddTurnWithBody(ctx context.Context, contentType string, body i
 // message, and `repeated: true`. An `id` of a message decides first: the same id is the same message, the same words
 // with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
 // 202 after 30 seconds (a setting).
+//
+// With `return: context`, the answer also has the `context` for what the user says last in the turn, as
+// `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
+// itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
 //
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 // same transaction.

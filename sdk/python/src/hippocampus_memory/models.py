@@ -1695,7 +1695,12 @@ class Problem(Model):
     """An RFC 9457 problem document."""
 
     type: str
-    """`urn:hippocampus:problem:` and the kind."""
+    """
+    `urn:hippocampus:problem:` and the kind: `invalid`, `unauthorized`, `forbidden`, `not_found`, `conflict`,
+    `too_large`, `too_fast`, `busy`, `unavailable`, `not_tried` (of an item alone), `bad_answer` or `internal`. An
+    error of HTTP itself has its title as the kind, such as `method_not_allowed`.
+
+    """
 
     title: str
     """The kind in words."""
@@ -2554,6 +2559,9 @@ class Turn(Model):
 
     candidates: list[TurnCandidate] | None = None
     """What became of each fact that the scorer proposed. Zero facts is a good outcome."""
+
+    context: ContextAnswer | None = None
+    context_problem: Problem | None = None
 
 
 class TurnAnnouncement(Model):

@@ -1817,30 +1817,73 @@ TurnBegan: TypeAlias = str
 """The id of the turn that began the conversation."""
 
 
-class TurnRequest(TypedDict):
-    """What was said in one exchange."""
+class TurnContext(TypedDict):
+    """Options of the context for a turn, as `POST /v1/context` has them. The turn names the rest. Only with `return`."""
 
-    id: NotRequired[str]
-    """An idempotency key of the client's own, unique in the app. 1 to 256 bytes without control characters."""
+    limit: NotRequired[int]
+    """The most memories to recall; without it, as many as the budget could hold."""
 
-    user_id: UserID
-    conversation_id: NotRequired[ConversationID]
-    agent_id: NotRequired[AgentID]
-    messages: list[Message]
-    """What was said, in order."""
+    domains: NotRequired[Domains]
+    types: NotRequired[MemoryTypes]
+    include: NotRequired[RecallKinds]
+    tags: NotRequired[AllTags]
+    filter: NotRequired[Filter]
+    since: NotRequired[Timestamp]
+    until: NotRequired[Timestamp]
+    min_importance: NotRequired[MinImportance]
+    min_similarity: NotRequired[MinSimilarity]
+    min_confidence: NotRequired[float]
+    """Only memories of at least this confidence."""
 
-    metadata: NotRequired[Metadata]
     at: NotRequired[Timestamp]
-    replaces: NotRequired[str]
-    """
-    The id of a turn of the same conversation that this one takes the place of, ours or the client's: it is withdrawn
-    in the same transaction, as by `DELETE /v1/turns/{id}`.
+    as_of: NotRequired[AsOf]
+    include_former: NotRequired[FormerIncluded]
+    touch: NotRequired[TouchWanted]
+    route: NotRequired[RouteWanted]
+    mode: NotRequired[RankingMode]
+    weights: NotRequired[RankingWeights]
+    decay_rate: NotRequired[DecayRate]
+    candidates: NotRequired[CandidateLimit]
+    model: NotRequired[str]
+    """The model that the context is for, such as `gpt-4o`. Not with max_chars."""
 
-    """
+    max_chars: NotRequired[int]
+    """The most characters of the context. 500 where there is neither max_tokens nor model."""
 
-    expires_at: NotRequired[ExpiresOn]
-    wait: NotRequired[bool]
-    """Whether to answer only when the turn has been processed."""
+    max_tokens: NotRequired[int]
+    """The most tokens of the context."""
+
+    budget: NotRequired[ContextBudget]
+    language: NotRequired[Literal["zh", "en"] | str]
+    """Of the headings. Default is that of what is remembered."""
+
+    format: NotRequired[Literal["text", "messages"] | str]
+    """A text, or messages as for a chat completion."""
+
+    condense: NotRequired[bool]
+    """Whether a model may condense the memories."""
+
+    present: NotRequired[list[str]]
+    """Texts that the prompt has beside the messages of the turn. Remembered messages that one of them holds are left out."""
+
+
+TurnRequest = TypedDict(
+    "TurnRequest",
+    {
+        "id": NotRequired[str],
+        "user_id": "UserID",
+        "conversation_id": NotRequired[ConversationID],
+        "agent_id": NotRequired[AgentID],
+        "messages": list[Message],
+        "metadata": NotRequired[Metadata],
+        "at": NotRequired[Timestamp],
+        "replaces": NotRequired[str],
+        "expires_at": NotRequired[ExpiresOn],
+        "wait": NotRequired[bool],
+        "return": NotRequired[Literal["context"] | str],
+        "context": NotRequired[TurnContext],
+    },
+)
 
 
 TurnStatus: TypeAlias = Literal["accepted", "processed", "failed", "withdrawn"] | str

@@ -30,6 +30,10 @@ export interface paths {
          *     with another id are new, and the same id with other words is a conflict. With `wait: true` the answer comes when the turn has been processed, or with
          *     202 after 30 seconds (a setting).
          *
+         *     With `return: context`, the answer also has the `context` for what the user says last in the turn, as
+         *     `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
+         *     itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
+         *
          *     With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
          *     same transaction.
          */
@@ -2554,6 +2558,65 @@ export interface components {
              * @default false
              */
             wait?: boolean;
+            /**
+             * @description What to answer beside the turn.
+             * @enum {string}
+             */
+            return?: "context";
+            context?: components["schemas"]["TurnContext"];
+        };
+        /** @description Options of the context for a turn, as `POST /v1/context` has them. The turn names the rest. Only with `return`. */
+        TurnContext: {
+            /** @description The most memories to recall; without it, as many as the budget could hold. */
+            limit?: number;
+            domains?: components["schemas"]["Domains"];
+            types?: components["schemas"]["MemoryTypes"];
+            include?: components["schemas"]["RecallKinds"];
+            tags?: components["schemas"]["AllTags"];
+            filter?: components["schemas"]["Filter"];
+            since?: components["schemas"]["Timestamp"];
+            until?: components["schemas"]["Timestamp"];
+            min_importance?: components["schemas"]["MinImportance"];
+            min_similarity?: components["schemas"]["MinSimilarity"];
+            /**
+             * @description Only memories of at least this confidence.
+             * @default 0.15
+             */
+            min_confidence?: number;
+            at?: components["schemas"]["Timestamp"];
+            as_of?: components["schemas"]["AsOf"];
+            include_former?: components["schemas"]["FormerIncluded"];
+            touch?: components["schemas"]["TouchWanted"];
+            route?: components["schemas"]["RouteWanted"];
+            mode?: components["schemas"]["RankingMode"];
+            weights?: components["schemas"]["RankingWeights"];
+            decay_rate?: components["schemas"]["DecayRate"];
+            candidates?: components["schemas"]["CandidateLimit"];
+            /** @description The model that the context is for, such as `gpt-4o`. Not with max_chars. */
+            model?: string;
+            /** @description The most characters of the context. 500 where there is neither max_tokens nor model. */
+            max_chars?: number;
+            /** @description The most tokens of the context. */
+            max_tokens?: number;
+            budget?: components["schemas"]["ContextBudget"];
+            /**
+             * @description Of the headings. Default is that of what is remembered.
+             * @enum {string}
+             */
+            language?: "zh" | "en";
+            /**
+             * @description A text, or messages as for a chat completion.
+             * @default text
+             * @enum {string}
+             */
+            format?: "text" | "messages";
+            /**
+             * @description Whether a model may condense the memories.
+             * @default true
+             */
+            condense?: boolean;
+            /** @description Texts that the prompt has beside the messages of the turn. Remembered messages that one of them holds are left out. */
+            present?: string[];
         };
         /** @description What was said in one exchange, and what became of it. */
         Turn: {
@@ -2603,6 +2666,8 @@ export interface components {
             left_out?: components["schemas"]["LeftOutPart"][];
             /** @description What became of each fact that the scorer proposed. Zero facts is a good outcome. */
             candidates?: components["schemas"]["TurnCandidate"][];
+            context?: components["schemas"]["ContextAnswer"];
+            context_problem?: components["schemas"]["Problem"];
         };
         /** @description A turn that was taken back, and what that did. */
         WithdrawnTurn: {
@@ -6170,7 +6235,9 @@ export interface components {
         /** @description An RFC 9457 problem document. */
         Problem: {
             /**
-             * @description `urn:hippocampus:problem:` and the kind.
+             * @description `urn:hippocampus:problem:` and the kind: `invalid`, `unauthorized`, `forbidden`, `not_found`, `conflict`,
+             *     `too_large`, `too_fast`, `busy`, `unavailable`, `not_tried` (of an item alone), `bad_answer` or `internal`. An
+             *     error of HTTP itself has its title as the kind, such as `method_not_allowed`.
              * @example urn:hippocampus:problem:not_found
              */
             type: string;
@@ -6393,6 +6460,16 @@ export interface components {
         /** @description A model answered what could not be used; `detail` says why. Nothing was changed. */
         BadAnswer: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A part that the request needs is unavailable for now, and no item of the request was done. If some were done, the answer is 200 instead: the first item that was not done has an error of the kind `unavailable`, and those after it, which were left out, of the kind `not_tried`. */
+        NothingDone: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -7203,7 +7280,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["NothingDone"];
         };
     };
     forgetMemories: {
@@ -7243,7 +7320,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["NothingDone"];
         };
     };
     restoreMemories: {
@@ -7283,7 +7360,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["NothingDone"];
         };
     };
     getMemory: {
@@ -8571,7 +8648,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["NothingDone"];
         };
     };
     recallMemories: {
