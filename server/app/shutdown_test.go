@@ -42,7 +42,7 @@ func TestShutdown_AnswersClientsThatWaitForATurn(t *testing.T) {
 // A stream may continue while requests are drained, and is then cut off.
 func TestShutdown_EndsStreams(t *testing.T) {
 	cfg := devConfig(t)
-	cfg.API.ShutdownTimeout = 200 * time.Millisecond
+	cfg.API.ShutdownTimeout = 4 * time.Second // three quarters for the stream, and one for the rest
 	s := start(t, cfg)
 	body, stream := io.Pipe()
 	answered := make(chan error, 1)
