@@ -115,6 +115,7 @@ func contextCommand() *cobra.Command {
 	sizeFlag(c, &size, target.Large)
 	f.StringVar(&data, "data", "100x1000", "USERSxMEMORIES of each")
 	f.DurationVar(&o.For, "for", 6*time.Second, "of each kind of request")
+	f.DurationVar(&o.Rest, "rest", 10*time.Minute, "longest wait for an idle machine after the load")
 	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)
 	return c

@@ -18,6 +18,7 @@ type ContextOptions struct {
 	Size     target.Size
 	Data     content.Data  // the first talkers of these users also have facts, a conversation and instructions
 	For      time.Duration // of each kind of request
+	Rest     time.Duration // longest wait for an idle machine after the load; 0: 10 minutes
 	Settings []string
 	Progress io.Writer
 }
@@ -42,7 +43,7 @@ func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, e
 	}
 	defer func() { err = cmp.Or(err, server.Close()) }()
 	loaded := Report{}
-	b := &bench{Options: Options{Progress: o.Progress}, server: server, report: &loaded}
+	b := &bench{Options: Options{Progress: o.Progress, Rest: o.Rest}, server: server, report: &loaded}
 	if err := b.talk(ctx, o.Data); err != nil {
 		return report, fmt.Errorf("%w\n%s", err, server.Log())
 	}
