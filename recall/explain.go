@@ -67,6 +67,7 @@ const (
 
 // explainer collects what the answer to a query omits. A nil explainer collects nothing.
 type explainer struct {
+	about   userTerms
 	stages  *stages
 	omitted []omission
 	ranked  []relevant // the candidates as they were ranked
@@ -81,11 +82,11 @@ type omission struct {
 }
 
 // explainerOf returns nil unless the query asks for an explanation.
-func explainerOf(q Query, m *stages) *explainer {
+func explainerOf(q Query, about userTerms, m *stages) *explainer {
 	if !q.Explain {
 		return nil
 	}
-	return &explainer{stages: m}
+	return &explainer{about: about, stages: m}
 }
 
 // onFold returns the function that fold calls for each candidate that another one stands for.
@@ -174,7 +175,7 @@ func (s *Service) leftOut(ctx context.Context, q Query, e *explainer, x *index, 
 	leftOut := make([]LeftOut, 0, len(list))
 	for _, c := range s.scoreRows(q, x, rows, list) {
 		o := why[c.id]
-		out := LeftOut{Recalled: s.recalled(q, c, *rows[c.id].whole), Reason: o.reason, By: o.by}
+		out := LeftOut{Recalled: s.recalled(q, e.about, c, *rows[c.id].whole), Reason: o.reason, By: o.by}
 		if out.Reason == BeyondLimit && q.isTooUnsure(out.Recalled) {
 			out.Reason = TooUnsure
 		}

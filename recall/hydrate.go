@@ -22,7 +22,7 @@ type row struct {
 // without other sentences is dropped. A message that answers in the words of another voice has half of its confidence.
 // It is dropped if that is below the query's minimum, and the next best memory moves up.
 func (s *Service) hydrate(
-	ctx context.Context, q Query, u updates, r *repetitions, contenders, pruned []scored,
+	ctx context.Context, q Query, about userTerms, u updates, r *repetitions, contenders, pruned []scored,
 ) ([]Recalled, error) {
 	x := r.x
 	rows := make(map[string]row, len(contenders))
@@ -45,7 +45,7 @@ func (s *Service) hydrate(
 		if len(whole) == 0 {
 			isUnsure := func(c scored) bool {
 				r, read := rows[c.id]
-				return read && r.whole != nil && otherVoice*c.confidence < q.MinConfidence && q.isOthers(*r.whole)
+				return read && r.whole != nil && otherVoice*c.confidence < q.MinConfidence && about.isOthers(*r.whole)
 			}
 			if slices.ContainsFunc(list, isUnsure) {
 				contenders = slices.Concat(slices.DeleteFunc(slices.Clone(contenders), isUnsure), pruned)
@@ -57,7 +57,7 @@ func (s *Service) hydrate(
 			list = list[:min(q.Limit, len(list))]
 			recalled := make([]Recalled, 0, len(list))
 			for _, c := range list {
-				recalled = append(recalled, s.recalled(q, c, *rows[c.id].whole))
+				recalled = append(recalled, s.recalled(q, about, c, *rows[c.id].whole))
 				if !q.NoTouch {
 					x.access(c.doc, s.notAfterNow(q.At))
 				}
@@ -139,14 +139,14 @@ func (s *Service) scoreRows(q Query, x *index, rows map[string]row, list []score
 }
 
 // recalled returns a memory with every part of its score.
-func (s *Service) recalled(q Query, c scored, m memory.Memory) Recalled {
+func (s *Service) recalled(q Query, about userTerms, c scored, m memory.Memory) Recalled {
 	r := Recalled{
 		Memory: m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Speaker: c.speaker, Date: c.date,
 		When: c.when, Routed: c.routed, Question: c.question, Message: c.message, Skill: c.skill, Rerank: c.rerank,
 		Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
 		Updates: c.update.earlier, Update: c.update.lift, Score: c.score, Sources: c.sources.names(),
 	}
-	if q.isOthers(m) {
+	if about.isOthers(m) {
 		r.Confidence *= otherVoice
 	}
 	if c.former != nil {

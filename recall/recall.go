@@ -75,8 +75,6 @@ type Query struct {
 	DecayRate      float64        // decay of a memory after one hour without access, above 0 to 1; 0: the configured one
 	Candidates     int            // taken from the hits, and from the ranking by words; 0: the configured number
 	Explain        bool           // the answer has an Explanation, and its memories Parts
-
-	userTerms []string // terms of what it asks about the user, for isOthers
 }
 
 // Answer is the result of a query, best memory first.

@@ -121,10 +121,10 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	}
 	queries := divide(q)
 	q.IncludeFormer, q.IncludeExpired = queries[0].IncludeFormer, queries[0].IncludeExpired
-	q.userTerms = userTerms(joined(queries))
+	about := userTermsOf(joined(queries))
 	m := s.stages(q.Explain)
 	defer m.endLatest()
-	e := explainerOf(q, m)
+	e := explainerOf(q, about, m)
 	loading := s.startLoading(ctx, queries, home, m)
 	route, vectors := s.routeAndEmbed(ctx, queries, m)
 	var degraded []string
@@ -160,7 +160,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	later := updatesFor(queries, found.index)
 	contenders, pruned := s.rank(later.widen(q), vectors[0], found.index, relevant)
 	repeated := repeatedIn(found.index, q)
-	memories, err := s.hydrate(m.next(ctx, stageHydrate), q, later, repeated, contenders, pruned)
+	memories, err := s.hydrate(m.next(ctx, stageHydrate), q, about, later, repeated, contenders, pruned)
 	if err != nil {
 		return Answer{}, err
 	}

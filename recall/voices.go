@@ -17,18 +17,20 @@ const otherVoice = 0.5
 // aboutSelf matches questions whose subject is the user.
 var aboutSelf = lazyregexp.New(`(?i)\b(?:i|we)\b|[我咱俺]`)
 
-// userTerms returns the terms of a question about the user; nil if it asks about something else.
-func userTerms(question string) []string {
+// userTerms are the terms of a question about the user; nil if it asks about something else.
+type userTerms []string
+
+func userTermsOf(question string) userTerms {
 	if !aboutSelf.MatchString(question) {
 		return nil
 	}
 	return queryTerms(question)
 }
 
-// isOthers reports whether a query asks about the user, and a message of the user has the query's words in spans of
-// another voice alone. The user's own questions do not count.
-func (q *Query) isOthers(m memory.Memory) bool {
-	if len(q.userTerms) == 0 || m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant {
+// isOthers reports whether a message of the user has the terms in spans of another voice alone, apart from the user's own
+// questions.
+func (terms userTerms) isOthers(m memory.Memory) bool {
+	if len(terms) == 0 || m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant {
 		return false
 	}
 	spans := voice.Spans(m.Content)
@@ -41,7 +43,7 @@ func (q *Query) isOthers(m memory.Memory) bool {
 		for _, sentence := range text.Sentences(s.Text) {
 			switch {
 			case isOwn && strings.ContainsAny(sentence, "?？"): // it says nothing of the user
-			case !hasTerm(sentence, q.userTerms):
+			case !hasTerm(sentence, terms):
 			case isOwn:
 				return false
 			default:

@@ -61,12 +61,13 @@ func TestRecall_ReplacesWordsOfAnotherVoiceByTheNextBest(t *testing.T) {
 	f.add(mail, asMessage, true)
 	f.add("I live in Porto.", asMessage, true)
 	f.add("We used to live near the sea, in a house with a big garden and many trees around it.", asMessage, true)
-	query := Query{Text: "Where do I live?", Limit: 2, NoTouch: true, userTerms: userTerms("Where do I live?")}
+	query := Query{Text: "Where do I live?", Limit: 2, NoTouch: true}
+	about := userTermsOf(query.Text)
 	all := f.recall(query).Memories
 	least, foreign := 1.0, 0
 	for _, r := range all {
 		least = min(least, r.Confidence)
-		if query.isOthers(r.Memory) {
+		if about.isOthers(r.Memory) {
 			foreign++
 		}
 	}
@@ -76,7 +77,7 @@ func TestRecall_ReplacesWordsOfAnotherVoiceByTheNextBest(t *testing.T) {
 		t.Fatalf("%d memories, %d in another voice, %d of at least %v", len(all), foreign, len(found), query.MinConfidence)
 	}
 	for _, r := range found {
-		if query.isOthers(r.Memory) {
+		if about.isOthers(r.Memory) {
 			t.Errorf("found %q with %v", r.Memory.Content, r.Confidence)
 		}
 	}

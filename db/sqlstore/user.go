@@ -129,8 +129,8 @@ func (u *UserTx) RefuseTaken(ctx context.Context, table string, ids []string) er
 	return err
 }
 
-// RefuseForeignSuccessors refuses memories that are superseded by memories of other users. A successor that is not here,
-// since it was purged or comes later, is no reason to refuse.
+// RefuseForeignSuccessors refuses memories that memories of other users supersede. It does not refuse a memory whose
+// successor is missing, since that was purged or comes later.
 func (u *UserTx) RefuseForeignSuccessors(ctx context.Context, memories []memory.Memory) error {
 	var ids []string
 	for _, m := range memories {

@@ -35,8 +35,8 @@ func numbers(text string) (spans []span) {
 	return spans
 }
 
-// digitRuns yields the longest runs of characters of cards and identity numbers that have enough digits for one. Running
-// the expressions on these alone takes a fraction of the time.
+// digitRuns yields the longest runs of characters of cards and identity numbers that have enough digits for one. To
+// search these alone takes a fraction of the time.
 func digitRuns(text string) iter.Seq2[int, int] {
 	const fewest = 13 // digits
 	return func(yield func(start, end int) bool) {

@@ -85,7 +85,8 @@ func RunContext(ctx context.Context, o ContextOptions) (report RequestsReport, e
 		}
 	}
 	fmt.Fprintln(o.Progress, contextByTurn)
-	return report, report.measureTurns(ctx, server, user, o.For)
+	err = report.measureTurns(ctx, server, user, o.For)
+	return report, err
 }
 
 // talk writes the facts and conversations of the talkers, and the instructions of

@@ -1,7 +1,8 @@
 // Command genrequests writes what the server needs of openapi.yaml to check requests. It is run by go generate in
 // server/api:
 //
-//	openapi.yaml -> parameters and bodies of each route, and the components that these name, without prose -> requests.json
+//	openapi.yaml -> parameters and bodies of each route, and the components that these name, without prose
+//	     -> requests.json
 //
 // A server reads that in a seventh of the time that openapi.yaml takes.
 package main
