@@ -18,11 +18,11 @@ import (
 )
 
 // Accept makes a turn durable and due: an idle worker of this process takes it directly, or any process claims it.
-// Accept fills in the id, the hash and the times; a zero At becomes now. It leaves out messages that the log of the
-// turn's conversation has at this place already, and counts them in Repeated. If no message is left, it returns the
-// turn that has the last of them, with fresh false. If the app has a turn with the same client id, it returns that
-// turn, with fresh false. A turn that Replaces another one is stored and withdraws it in one transaction. KindConflict:
-// the client id belongs to a turn with other content. KindNotFound: the user has no turn to be replaced.
+// Accept fills in the id if it is empty, the hash and the times; a zero At becomes now. It leaves out messages that
+// the log of the turn's conversation has at this place already, and counts them in Repeated. If no message is left, it
+// returns the turn that has the last of them, with fresh false. If the app has a turn with the same client id, it
+// returns that turn, with fresh false. A turn that Replaces another one is stored and withdraws it in one transaction.
+// KindConflict: the client id belongs to a turn with other content. KindNotFound: the user has no turn to be replaced.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	stored, fresh, start, err := s.accept(ctx, turn)
 	start()
@@ -42,7 +42,7 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 	if turn.ConversationID != "" {
 		turn.Messages = counted(turn.Messages)
 	}
-	turn.ID = memory.NewID()
+	turn.ID = cmp.Or(turn.ID, memory.NewID())
 	turn.Status = memory.TurnAccepted
 	turn.AcceptedAt = now
 	turn.QueuedAt = now

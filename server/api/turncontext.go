@@ -24,8 +24,8 @@ type turnContextBody struct {
 	ContextProblem *frame.Problem `json:"context_problem,omitempty"`
 }
 
-// accept stores a turn. If the request asks for it, accept also makes the context for the turn, before a worker of this
-// process takes the turn. A context that cannot be made does not fail the turn.
+// accept stores a turn. If the request asks for it, accept also makes the context for the turn, at the same time and
+// before a worker of this process takes the turn. A context that cannot be made does not fail the turn.
 func (h turnHandlers) accept(ctx context.Context, r *frame.Request, body turnRequest, turn memory.Turn) (
 	stored memory.Turn, fresh bool, asked turnContextBody, err error,
 ) {
@@ -41,14 +41,35 @@ func (h turnHandlers) accept(ctx context.Context, r *frame.Request, body turnReq
 	if err := r.Err(); err != nil {
 		return stored, false, asked, err
 	}
+	turn.ID = memory.NewID()
+	beginning, end := context.WithCancel(ctx)
+	defer end()
+	var early <-chan turnContextBody
+	if turn.Replaces == "" { // else what it replaces would be in the context
+		early = h.contexts.begin(beginning, r, ask, turn)
+	}
 	stored, fresh, start, err := h.Ingester.AcceptHeld(ctx, turn)
 	defer start()
 	if err != nil {
 		return stored, false, asked, err
 	}
+	if early != nil && stored.ID == turn.ID {
+		return stored, fresh, <-early, nil
+	}
+	end()
 	turn.ID = stored.ID // and the messages that the client sent, which may repeat those of earlier turns
 	ask.Turn = &turn
 	return stored, fresh, h.contexts.answer(ctx, r, ask), nil
+}
+
+// begin makes a context for a turn that may not be stored yet, in the background.
+func (h turnContexts) begin(
+	ctx context.Context, r *frame.Request, ask assembly.Request, turn memory.Turn,
+) <-chan turnContextBody {
+	ask.Turn = &turn
+	made := make(chan turnContextBody, 1)
+	go func() { made <- h.answer(ctx, r, ask) }()
+	return made
 }
 
 // requestFor is the request for the context for a turn: the options of the body, for what the user says last.
