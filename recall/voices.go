@@ -27,8 +27,8 @@ func userTermsOf(question string) userTerms {
 	return queryTerms(question)
 }
 
-// isOthers reports whether a message of the user has the terms in spans of another voice alone, apart from the user's own
-// questions.
+// isOthers reports whether a message of the user has the terms in spans of another voice alone. Questions in the user's
+// own words do not count.
 func (terms userTerms) isOthers(m memory.Memory) bool {
 	if len(terms) == 0 || m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant {
 		return false
