@@ -47,6 +47,7 @@ func (h turnHandlers) accept(ctx context.Context, r *frame.Request, body turnReq
 	var early <-chan turnContextBody
 	if turn.Replaces == "" { // else what it replaces would be in the context
 		early = h.contexts.begin(beginning, r, ask, turn)
+		defer func() { end(); <-early }() // it reads the request
 	}
 	stored, fresh, start, err := h.Ingester.AcceptHeld(ctx, turn)
 	defer start()
@@ -62,13 +63,16 @@ func (h turnHandlers) accept(ctx context.Context, r *frame.Request, body turnReq
 	return stored, fresh, h.contexts.answer(ctx, r, ask), nil
 }
 
-// begin makes a context for a turn that may not be stored yet, in the background.
+// begin makes a context for a turn that may not be stored yet, in the background. The channel is closed when that ends.
 func (h turnContexts) begin(
 	ctx context.Context, r *frame.Request, ask assembly.Request, turn memory.Turn,
 ) <-chan turnContextBody {
 	ask.Turn = &turn
 	made := make(chan turnContextBody, 1)
-	go func() { made <- h.answer(ctx, r, ask) }()
+	go func() {
+		defer close(made)
+		made <- h.answer(ctx, r, ask)
+	}()
 	return made
 }
 
