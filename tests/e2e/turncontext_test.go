@@ -13,8 +13,9 @@ func TestTurns_AnswerWithTheirContext(t *testing.T) {
 		s.call("POST", "/v1/turns", turn("ada", "I am allergic to peanuts."), 200)
 		s.call("POST", "/v1/turns", turn("bob", "I am allergic to walnuts."), 200)
 		for _, id := range []string{"t-1", "t-1", "t-2"} {
-			sent := turn("ada", "I moved to Lisbon. What am I allergic to?")
-			sent["id"], sent["return"] = id, "context"
+			sent := object{"id": id, "user_id": "ada", "wait": true, "return": "context", "messages": []object{
+				{"role": "user", "content": "I moved to Lisbon."}, {"role": "user", "content": "What am I allergic to?"},
+			}}
 			got := s.call("POST", "/v1/turns", sent, 200)
 			answer, made := got.body["context"].(map[string]any)
 			if !made || got.body["status"] != "processed" {
