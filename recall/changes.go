@@ -101,6 +101,24 @@ func (x *index) without(gone map[int]bool) *index {
 	return y
 }
 
+// withoutTurn returns the index as it was before a turn: without its messages and what was taken from these alone. It
+// returns the index itself if that has nothing of the turn.
+func (x *index) withoutTurn(turnID string) *index {
+	isMade := memory.MadeOf(turnID)
+	ofOther := func(t taking) bool { return !isMade(x.docs[t.message].id) }
+	var gone []string
+	for doc := range x.docs {
+		messages := x.messagesOf(doc)
+		if isMade(x.docs[doc].id) || len(messages) > 0 && !slices.ContainsFunc(messages, ofOther) {
+			gone = append(gone, x.id(doc))
+		}
+	}
+	if gone == nil {
+		return x
+	}
+	return x.changed(db.Changes{Revision: x.revision, Gone: gone})
+}
+
 // with returns the index with further documents, and with the kept links to those of them that are messages.
 func (x *index) with(revision int64, docs []db.Document, kept links) *index {
 	y := &index{

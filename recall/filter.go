@@ -31,9 +31,6 @@ func (q *Query) scope(x *index) scope {
 			s.matching = append(s.matching, i)
 		}
 	}
-	if q.WithoutTurn != "" {
-		s.remove(x.messagesMadeOf(q.WithoutTurn))
-	}
 	if !q.IncludeFormer && !q.IncludeExpired {
 		s.keepCurrent(x)
 	}
@@ -52,20 +49,6 @@ func (s *scope) keepOnly(x *index, ids []string) {
 		s.open[doc] = s.open[doc] && listed[doc]
 	}
 	s.matching = slices.DeleteFunc(s.matching, func(doc int) bool { return !listed[doc] })
-}
-
-// remove removes documents.
-func (s *scope) remove(isGone func(doc int) bool) {
-	for _, doc := range s.matching {
-		s.open[doc] = s.open[doc] && !isGone(doc)
-	}
-	s.matching = slices.DeleteFunc(s.matching, func(doc int) bool { return !s.open[doc] })
-}
-
-// messagesMadeOf reports of documents whether they are messages of a turn.
-func (x *index) messagesMadeOf(turnID string) func(doc int) bool {
-	isMade := memory.MadeOf(turnID)
-	return func(doc int) bool { return isMade(x.docs[doc].id) }
 }
 
 // allows reports whether a document passes every filter but the tags and Where.

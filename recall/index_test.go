@@ -241,3 +241,27 @@ func heldBy(x *index) map[string]held {
 	}
 	return all
 }
+
+// The index without a turn lacks its messages and what was taken from them alone.
+func TestIndex_WithoutTurn(t *testing.T) {
+	t.Parallel()
+	turn := memory.NewID()
+	before, said := memory.NewID(), memory.DerivedID(turn, 0, 0)
+	document := func(id string, kind memory.Type, from ...string) db.Document {
+		return db.Document{ID: id, Type: kind, CreatedAt: begin, Lexemes: "boat", DerivedFrom: from}
+	}
+	taken, both, direct := memory.NewID(), memory.NewID(), memory.NewID()
+	x := newIndex(1, []db.Document{
+		document(before, memory.TypeMessage), document(said, memory.TypeMessage), document(taken, memory.TypeFact, said),
+		document(both, memory.TypeFact, before, said), document(direct, memory.TypeFact),
+	})
+	y := x.withoutTurn(turn)
+	for id, want := range map[string]bool{before: true, both: true, direct: true, said: false, taken: false} {
+		if _, known := y.place(id); known != want {
+			t.Errorf("%s: %t, want %t", id, known, want)
+		}
+	}
+	if x.withoutTurn(memory.NewID()) != x || len(x.docs) != 5 {
+		t.Error("the index has changed without a document of the turn")
+	}
+}

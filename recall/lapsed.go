@@ -95,9 +95,13 @@ func (x *index) listPerishable() {
 
 // keepCurrent removes the documents that have lapsed.
 func (s *scope) keepCurrent(x *index) {
-	if len(x.lapsed) > 0 {
-		s.remove(func(doc int) bool { return x.lapsed[doc] })
+	if len(x.lapsed) == 0 {
+		return
 	}
+	for doc := range x.lapsed {
+		s.open[doc] = false
+	}
+	s.matching = slices.DeleteFunc(s.matching, func(doc int) bool { return x.lapsed[doc] })
 }
 
 // isPlainClause reports whether a text has one clause by its marks alone. Unlike isOneClause it takes little time, so

@@ -55,6 +55,9 @@ func (s *Service) startLoading(
 			l.stored.Store(int64(len(known.docs)))
 		}
 		l.index, l.own, l.err = s.loadIndex(ctx, q.Owner, known)
+		if l.err == nil && q.WithoutTurn != "" {
+			l.index = l.index.withoutTurn(q.WithoutTurn)
+		}
 		if l.err == nil && (q.IncludeFormer || !q.AsOf.IsZero()) {
 			l.index, l.err = s.withPast(ctx, q, l.index)
 		}

@@ -66,7 +66,7 @@ func TestTurns_ReturnTheContextOfTheConversation(t *testing.T) {
 type away struct{ Recaller }
 
 func (away) Recall(context.Context, recall.Query) (recall.Answer, error) {
-	return recall.Answer{}, memory.Errorf(memory.KindUnavailable, "the database is away")
+	return recall.Answer{}, memory.Errorf(memory.KindUnavailable, "the database does not answer")
 }
 
 func TestTurns_AreAcceptedWithoutTheirContext(t *testing.T) {

@@ -82,7 +82,7 @@ func (c *Checks) Time(path, value string) time.Time {
 	return t
 }
 
-// Expiry reads the end of a shelf life: an RFC 3339 time, or a day such as 2026-05-03; "" is none.
+// Expiry reads the end of a shelf life: an RFC 3339 time, or a day such as 2026-05-03; "" means no end.
 func (c *Checks) Expiry(path, value string) memory.Expiry {
 	if memory.IsDay(value) {
 		c.Time(path, value+"T00:00:00Z") // for the year

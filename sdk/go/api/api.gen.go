@@ -7407,7 +7407,7 @@ type TurnContext struct {
 	// Model The model that the context is for, such as `gpt-4o`. Not with max_chars.
 	Model *string `json:"model,omitempty"`
 
-	// Present Texts that the prompt has beside the messages of the turn. Remembered messages that one of them holds are left out.
+	// Present Texts that the prompt has in addition to the messages of the turn. The context leaves out messages that a text contains.
 	Present []string `json:"present,omitempty"`
 
 	// Route Whether the query is routed; without, all domains are searched.
@@ -7510,7 +7510,7 @@ type TurnRequest struct {
 	// Example: chat-81-turn-6
 	Replaces *string `json:"replaces,omitempty"`
 
-	// Return What to answer beside the turn.
+	// Return What the answer has in addition to the turn.
 	Return *TurnRequestReturn `json:"return,omitempty"`
 
 	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
@@ -7522,7 +7522,7 @@ type TurnRequest struct {
 	Wait *bool `json:"wait,omitempty"`
 }
 
-// TurnRequestReturn What to answer beside the turn.
+// TurnRequestReturn What the answer has in addition to the turn.
 type TurnRequestReturn string
 
 // TurnStatus `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.

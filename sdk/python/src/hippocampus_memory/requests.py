@@ -1864,7 +1864,7 @@ class TurnContext(TypedDict):
     """Whether a model may condense the memories."""
 
     present: NotRequired[list[str]]
-    """Texts that the prompt has beside the messages of the turn. Remembered messages that one of them holds are left out."""
+    """Texts that the prompt has in addition to the messages of the turn. The context leaves out messages that a text contains."""
 
 
 TurnRequest = TypedDict(

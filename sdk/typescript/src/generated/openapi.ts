@@ -2559,7 +2559,7 @@ export interface components {
              */
             wait?: boolean;
             /**
-             * @description What to answer beside the turn.
+             * @description What the answer has in addition to the turn.
              * @enum {string}
              */
             return?: "context";
@@ -2615,7 +2615,7 @@ export interface components {
              * @default true
              */
             condense?: boolean;
-            /** @description Texts that the prompt has beside the messages of the turn. Remembered messages that one of them holds are left out. */
+            /** @description Texts that the prompt has in addition to the messages of the turn. The context leaves out messages that a text contains. */
             present?: string[];
         };
         /** @description What was said in one exchange, and what became of it. */
