@@ -50,7 +50,7 @@ func TestDocs_CommandsWorkOnPostgresAndMilvus(t *testing.T) {
 		}
 		password, _ := at.User.Password()
 		p.env = append(p.env, "PGHOST="+at.Hostname(), "PGPORT="+at.Port(), "PGUSER="+at.User.Username(),
-			"PGPASSWORD="+password, "DATABASE_URL="+database)
+			"PGPASSWORD="+password)
 		name := strings.TrimPrefix(at.Path, "/")
 		collection := milvustest.Collection(p.t)
 		here := strings.NewReplacer(
@@ -65,6 +65,7 @@ func TestDocs_CommandsWorkOnPostgresAndMilvus(t *testing.T) {
 			"DATABASE_URL=" + database, "MILVUS_HOST=" + host, "MILVUS_PORT=" + port,
 			"MILVUS_MEMORY_COLLECTION=" + collection, "HIPPOCAMPUS_MILVUS_PARTITIONS=4",
 		}
+		p.env = append(p.env, p.settings...) // of the commands that open the stores themselves
 		p.serve("", "")
 		p.bash("hippocampus remember 'Keeps bees.' --user ada\nhippocampus export all.ndjson\n")
 		for _, text := range blocks {
