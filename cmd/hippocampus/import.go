@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hippocampus/cmd/hippocampus/chatfile"
 	"hippocampus/cmd/hippocampus/exit"
 	"hippocampus/cmd/hippocampus/terminal"
 	"hippocampus/cmd/hippocampus/turnfile"
@@ -25,22 +27,35 @@ func importCommand(o *overrides) *cobra.Command {
 
 Data that exists already is skipped, never overwritten: to resume an import that broke off, repeat it.
 
+With --from chatgpt, claude, openwebui or zep the file holds the chats of that program: the zip that ChatGPT and Claude
+send, the JSON that Open WebUI exports, or messages of Zep's API. They become turns, with the times at which they were
+said. Chats of Open WebUI are their users', unless --user is given. Import a newer export the same way: what is there
+already is skipped.
+
 With --from turns each line of the file is a turn, as a body of POST /v1/turns: chats of another program, with the times
 at which they were said. A turn without user_id is of --user. The server processes the turns afterwards.
 
 With --from mem0 the file is a JSON list of mem0's memories, such as the answer of its get_all. Memories that say the
 same as one of the user are merged into it, so that this import can be repeated, too.`,
 		Example: "  hippocampus import ada.ndjson\n" +
+			"  hippocampus import --from chatgpt chatgpt.zip --user ada\n" +
 			"  hippocampus import --from turns chats.ndjson --user ada\n" +
 			"  hippocampus import --from mem0 mem0.json",
 		Args: cobra.ExactArgs(1),
 	}
 	server := o.connectionFlags(cmd)
 	server.AddUser(cmd)
-	format := cmd.Flags().String("from", "hippocampus", "what the file holds: `hippocampus`, turns or mem0")
+	programs := chatfile.Formats()
+	formats := slices.Concat([]string{"hippocampus", "turns", "mem0"}, programs)
+	format := cmd.Flags().String("from", "hippocampus", "what the file holds: `FORMAT` is one of "+
+		strings.Join(formats, ", "))
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if !slices.Contains([]string{"hippocampus", "turns", "mem0"}, *format) {
-			return exit.Usagef("--from %q is unknown: give hippocampus, turns or mem0", *format)
+		chats := slices.Contains(programs, *format)
+		switch {
+		case !slices.Contains(formats, *format):
+			return exit.Usagef("--from %q is unknown: give one of %s", *format, strings.Join(formats, ", "))
+		case chats && args[0] == "-":
+			return exit.Usagef("--from %s reads a file, not stdin", *format)
 		}
 		_, absent := os.Stat(args[0])
 		server.Make = args[0] == "-" || absent == nil // make no folder if the imported file does not exist
@@ -50,6 +65,7 @@ same as one of the user are merged into it, so that this import can be repeated,
 		}
 		defer func() { err = errors.Join(err, to.Close()) }()
 		from, size := cmd.InOrStdin(), int64(-1)
+		target := turnfile.Target{Server: to.Server, User: to.User, Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
 		if args[0] != "-" {
 			file, err := os.Open(args[0])
 			if err != nil {
@@ -60,14 +76,19 @@ same as one of the user are merged into it, so that this import can be repeated,
 				size = info.Size()
 			}
 			from = file
+			if chats {
+				export, err := chatfile.Open(*format, file, size)
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[0], err)
+				}
+				return turnfile.ImportChats(cmd.Context(), target, export)
+			}
 		}
 		switch *format {
 		case "mem0":
 			return importMem0(cmd, to.Server, from)
 		case "turns":
-			return turnfile.Import(cmd.Context(), turnfile.Target{
-				Server: to.Server, User: to.User, Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
-			}, from, size)
+			return turnfile.Import(cmd.Context(), target, from, size)
 		}
 		bar := terminal.NewBytes(cmd.ErrOrStderr(), "importing", size)
 		// The wrapper hides the length and Close, so that the body is streamed.

@@ -63,7 +63,7 @@ func TestImport_ReadsMemoriesOfMem0(t *testing.T) {
 			t.Errorf("%q: exit %d, stderr %q", text, code, errOut)
 		}
 	}
-	if code, _, errOut := run(t, nil, "import", "--from", "zep", "x"); code == 0 || !strings.Contains(errOut, "zep") {
+	if code, _, errOut := run(t, nil, "import", "--from", "letta", "x"); code == 0 || !strings.Contains(errOut, "zep") {
 		t.Errorf("exit %d, stderr %q", code, errOut)
 	}
 }

@@ -91,7 +91,9 @@ func (sh *shell) prepareExamples(s *server) {
 	for name, text := range map[string]string{
 		"named.ndjson": named, "key.txt": s.key,
 		"chats.ndjson": `{"messages": [{"role": "user", "content": "Hello.", "at": "2026-01-31T22:30:00-08:00"}]}`,
-		"mem0.json":    `{"results": [{"id": "1", "memory": "Likes jazz.", "user_id": "ada"}]}`,
+		"chatgpt.zip": `[{"id": "c", "current_node": "a", "mapping": {"a": {"message":
+			{"author": {"role": "user"}, "content": {"parts": ["Hello."]}}}}}]`,
+		"mem0.json": `{"results": [{"id": "1", "memory": "Likes jazz.", "user_id": "ada"}]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(sh.dir, name), []byte(text), 0o600); err != nil {
 			sh.t.Fatal(err)

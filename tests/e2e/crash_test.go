@@ -13,12 +13,12 @@ import (
 	"hippocampus/vectorstore/milvus/milvustest"
 )
 
-// turns is how many turns a scenario reports: 120, and 300 with scripts/test --long.
+// turns is how many turns a scenario reports: 60, and 300 with scripts/test --long.
 var turns = func() int {
 	if long {
 		return 300
 	}
-	return 120
+	return 60
 }()
 
 // impatient are settings with which work continues within seconds after its
@@ -148,7 +148,7 @@ func (s *server) watchRecall(stop <-chan struct{}) <-chan []string {
 				}
 				named <- parts
 				return
-			case <-time.After(20 * time.Millisecond):
+			case <-time.After(betweenRecalls):
 			}
 			r, err := s.try("POST", "/v1/recall", object{
 				"user_id": "ada", "query": fmt.Sprintf("the lighthouse keeper of page %d", i), "limit": 20,

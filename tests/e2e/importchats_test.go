@@ -1,23 +1,26 @@
 package e2e
 
 import (
+	"archive/zip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// oldChats returns 500 turns within the year before an instant, each with the times of its messages in a zone, and the
+// oldChats returns 200 turns within the year before an instant, each with the times of its messages in a zone, and the
 // places that they name by the month of the visit.
 func oldChats(end time.Time, zone *time.Location) (lines []string, places map[time.Month]string) {
 	names := strings.Fields("Bergen Cusco Dakar Esfahan Florence Granada Hanoi Izmir Jaipur Kyoto Lagos Merida")
 	places = map[time.Month]string{}
-	const step = 365 * 24 * time.Hour / 500
-	for i := range 500 {
-		at := end.Add(-time.Duration(500-i) * step).In(zone)
+	const step = 365 * 24 * time.Hour / 200
+	for i := range 200 {
+		at := end.Add(-time.Duration(200-i) * step).In(zone)
 		said := fmt.Sprintf("I practised scale number %d on the cello for half an hour.", i)
 		if month := at.Month(); places[month] == "" && at.Day() > 8 && at.Day() < 20 && len(places) < len(names) {
 			places[month] = names[len(places)]
@@ -58,21 +61,21 @@ func TestImport_BringsAYearOfOldChats(t *testing.T) {
 		t.Fatal(err)
 	}
 	const command = "hippocampus import --from turns chats.ndjson"
-	if out := sh.want(0, command); out != "imported 501 turns, skipped 0 that were there already\n" {
+	if out := sh.want(0, command); out != "imported 201 turns, skipped 0 that were there already\n" {
 		t.Error(out)
 	}
 	eventually(t, "all turns to be processed", func() string {
 		r := s.call("GET", "/v1/stats", nil, 200)
-		if turns, _ := r.body["turns"].(map[string]any); turns["processed"] != 501.0 {
+		if turns, _ := r.body["turns"].(map[string]any); turns["processed"] != 201.0 {
 			return r.raw
 		}
 		return ""
 	})
 	before := s.activeIDs("ada", func(object) bool { return true })
-	if out := sh.want(0, command); out != "imported 0 turns, skipped 501 that were there already\n" {
+	if out := sh.want(0, command); out != "imported 0 turns, skipped 201 that were there already\n" {
 		t.Error(out)
 	}
-	if after := s.activeIDs("ada", func(object) bool { return true }); len(after) != len(before) || len(after) < 501 {
+	if after := s.activeIDs("ada", func(object) bool { return true }); len(after) != len(before) || len(after) < 201 {
 		t.Errorf("%d memories, and %d after the second import", len(before), len(after))
 	}
 
@@ -94,4 +97,52 @@ func TestImport_BringsAYearOfOldChats(t *testing.T) {
 	if night.body["due"] != 0.0 {
 		t.Errorf("of what was imported some is due on the first night: %s", night.raw)
 	}
+}
+
+// A user brings the zip of another program, and a month later a newer one, in which the last answer has arrived and the
+// chat goes on.
+func TestImport_BringsAnotherProgramsChats(t *testing.T) {
+	const first = `{"uuid": "m1", "sender": "human", "text": "I adopted a cat called Mochi.", "created_at": "2026-01-31T22:30:00Z"}`
+	const later = first + `, {"uuid": "m2", "sender": "assistant", "text": "A lovely name!", "created_at": "2026-01-31T22:30:09Z"},
+		{"uuid": "m3", "sender": "human", "text": "I sold the cello to my neighbour.", "created_at": "2026-02-20T08:00:00Z"}`
+	onOneSize(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		sh := s.shell(t)
+		for _, export := range []struct{ name, messages, want string }{
+			{"january.zip", first, "imported 1 turns, skipped 0 that were there already\n"},
+			{"february.zip", later, "imported 2 turns, skipped 0 that were there already\n"},
+			{"february.zip", later, "imported 0 turns, skipped 2 that were there already\n"},
+		} {
+			file, err := os.Create(filepath.Join(sh.dir, export.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			archive := zip.NewWriter(file)
+			entry, err := archive.Create("conversations.json")
+			if err == nil {
+				_, err = fmt.Fprintf(entry, `[{"uuid": "c1", "name": "", "chat_messages": [%s]}]`, export.messages)
+			}
+			if err := errors.Join(err, archive.Close(), file.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if out := sh.want(0, "hippocampus import --from claude --user ada "+export.name); out != export.want {
+				t.Error(out)
+			}
+		}
+		eventually(t, "what was said being kept once", func() string {
+			r := s.call("GET", "/v1/memories?user_id=ada&type=message", nil, 200)
+			said := contents(r.list("memories"))
+			slices.Sort(said)
+			if !slices.Equal(said, []string{"A lovely name!", "I adopted a cat called Mochi.", "I sold the cello to my neighbour."}) {
+				return r.raw
+			}
+			return ""
+		})
+		r := s.call("GET", "/v1/conversations/c1?user_id=ada", nil, 200)
+		if c, _ := r.body["conversation"].(map[string]any); c["events"] != 3.0 || c["turns"] != 3.0 {
+			t.Errorf("the conversation has not each message once: %s", r.raw)
+		}
+		sh.want(2, "hippocampus import --from claude -")
+		sh.want(1, "hippocampus import --from chatgpt --user ada february.zip")
+	})
 }

@@ -12,7 +12,10 @@ import (
 func TestRecall_ReadsOwnWrites(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
-		const times = 500
+		times := 150
+		if long {
+			times = 500
+		}
 		for i := range times {
 			user := fmt.Sprintf("user-%d", i%7)
 			id := s.call("POST", "/v1/memories", object{

@@ -1,11 +1,13 @@
 // Package turnfile reports the turns of a file to a server:
 //
 //	line with a body of POST /v1/turns -> user and id, if they are missing -> request, repeated while the server is busy
+//	turn of another program's chat     -> the same
 package turnfile
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +18,7 @@ import (
 	"net/http"
 	"time"
 
+	"hippocampus/cmd/hippocampus/chatfile"
 	"hippocampus/cmd/hippocampus/remote"
 	"hippocampus/cmd/hippocampus/terminal"
 )
@@ -25,9 +28,6 @@ const (
 	longestPause  = time.Minute // a longer pause is not waited for
 	shortestPause = time.Second / 10
 )
-
-// counts are the numbers of lines of a file by outcome.
-type counts struct{ imported, known, failed int }
 
 // Target is where turns are reported to.
 type Target struct {
@@ -44,7 +44,7 @@ func Import(ctx context.Context, to Target, from io.Reader, size int64) error {
 	defer bar.End()
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 64<<10), maxTurnLine)
-	var done counts
+	done := tally{to: to}
 	number := 0
 	for lines.Scan() {
 		number++
@@ -52,39 +52,89 @@ func Import(ctx context.Context, to Target, from io.Reader, size int64) error {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		fresh, err := report(ctx, to, lines.Bytes())
-		var refused *lineRefused
-		switch {
-		case errors.As(err, &refused):
-			done.failed++
-			fmt.Fprintf(to.Err, "line %d: %s\n", number, refused)
-		case err != nil:
-			return fmt.Errorf("line %d: %w (the lines before it are there; it is safe to repeat the command)", number, err)
-		case fresh:
-			done.imported++
-		default:
-			done.known++
+		if err := done.report(ctx, fmt.Sprintf("line %d", number), lines.Bytes()); err != nil {
+			return err
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("line %d: %w (a line has at most %d bytes)", number+1, err, maxTurnLine)
 	}
-	fmt.Fprintf(to.Out, "imported %d turns, skipped %d that were there already\n", done.imported, done.known)
-	if done.failed > 0 {
-		return fmt.Errorf("%d of %d turns failed", done.failed, done.imported+done.known+done.failed)
+	return done.end()
+}
+
+// ImportChats reports the turns of another program's chats. Turns of Target.User if that is set, else of the users
+// that the chats name.
+func ImportChats(ctx context.Context, to Target, chats *chatfile.Export) error {
+	bar := terminal.NewBytes(to.Err, "importing", chats.Size())
+	defer bar.End()
+	done := tally{to: to}
+	for turn, err := range chats.Turns(bar) {
+		var unread *chatfile.ChatError
+		if errors.As(err, &unread) && unread.Number > 1 {
+			done.fail("", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		turn.UserID = cmp.Or(to.User, turn.UserID)
+		body, err := json.Marshal(turn)
+		if err == nil {
+			err = done.report(ctx, "turn "+turn.ID, body)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return done.end()
+}
+
+// tally counts turns by outcome.
+type tally struct {
+	to                      Target
+	imported, known, failed int
+}
+
+// report reports one turn, whose place in the file has a name. An error ends the import.
+func (t *tally) report(ctx context.Context, name string, turn []byte) error {
+	fresh, err := report(ctx, t.to, turn)
+	var refused *turnRefused
+	switch {
+	case errors.As(err, &refused):
+		t.fail(name+": ", refused)
+	case err != nil:
+		return fmt.Errorf("%s: %w (the turns before it are there; it is safe to repeat the command)", name, err)
+	case fresh:
+		t.imported++
+	default:
+		t.known++
 	}
 	return nil
 }
 
-// lineRefused is the error of a line that the server, or this command, does not accept.
-type lineRefused struct{ error }
+func (t *tally) fail(name string, err error) {
+	t.failed++
+	fmt.Fprintf(t.to.Err, "%s%s\n", name, err)
+}
+
+// end prints the counts.
+func (t *tally) end() error {
+	fmt.Fprintf(t.to.Out, "imported %d turns, skipped %d that were there already\n", t.imported, t.known)
+	if t.failed > 0 {
+		return fmt.Errorf("%d of %d turns failed", t.failed, t.imported+t.known+t.failed)
+	}
+	return nil
+}
+
+// turnRefused is the error of a turn that the server, or this command, does not accept.
+type turnRefused struct{ error }
 
 // report reports one turn, and repeats the request while the server is too busy. fresh is false if the server already
 // had the turn.
 func report(ctx context.Context, to Target, line []byte) (fresh bool, err error) {
 	turn, err := turnOfLine(line, to.User)
 	if err != nil {
-		return false, &lineRefused{err}
+		return false, &turnRefused{err}
 	}
 	for {
 		raw, err := to.Call(ctx, http.MethodPost, "/v1/turns", turn)
@@ -104,7 +154,7 @@ func report(ctx context.Context, to Target, line []byte) (fresh bool, err error)
 		case http.StatusUnauthorized, http.StatusForbidden:
 			return false, err
 		default:
-			return false, &lineRefused{err}
+			return false, &turnRefused{err}
 		}
 		select {
 		case <-time.After(max(refusal.RetryAfter, shortestPause)):
