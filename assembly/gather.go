@@ -33,6 +33,10 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	if g.contents[Instructions], err = s.instructions(ctx, r.Query); err != nil {
 		return g, err
 	}
+	if !r.Query.Memory.Recalls() {
+		g.answer = recall.AnswerOff(r.Query.At)
+		return g, nil
+	}
 	var working session.Working
 	if r.ConversationID != "" {
 		working, err = s.working(ctx, r.Query.Owner, r.ConversationID)

@@ -23,6 +23,7 @@ type turnLine struct {
 	Messages    []memory.Message  `json:"messages"`
 	Withheld    []memory.Withheld `json:"withheld,omitempty"`
 	LeftOut     []memory.Omission `json:"left_out,omitempty"`
+	Memory      memory.Mode       `json:"memory,omitempty"`
 	Metadata    json.RawMessage   `json:"metadata,omitempty"`
 	At          time.Time         `json:"at"`
 	ExpiresAt   time.Time         `json:"expires_at,omitzero"`
@@ -45,6 +46,7 @@ func turnLineOf(firstTurnID string, t memory.Turn) turnLine {
 		Metadata: compact(t.Metadata), At: t.At, Hash: t.Hash, Status: t.Status, Attempts: t.Attempts,
 		LastError: t.LastError, AcceptedAt: t.AcceptedAt, QueuedAt: t.QueuedAt, ProcessedAt: t.ProcessedAt,
 		WithdrawnAt: t.WithdrawnAt, Withheld: t.Withheld, LeftOut: t.LeftOut, ExpiresAt: t.ExpiresAt,
+		Memory: t.Memory,
 	}
 }
 
@@ -56,7 +58,7 @@ func (l *turnLine) turn(appID string) memory.Turn {
 		Status: l.Status, Attempts: l.Attempts, LastError: l.LastError, AcceptedAt: memory.Instant(l.AcceptedAt),
 		QueuedAt: memory.Instant(l.QueuedAt), ProcessedAt: orInstant(l.ProcessedAt),
 		WithdrawnAt: orInstant(l.WithdrawnAt), Withheld: l.Withheld, LeftOut: l.LeftOut,
-		ExpiresAt: orInstant(l.ExpiresAt),
+		ExpiresAt: orInstant(l.ExpiresAt), Memory: l.Memory,
 	}
 }
 
@@ -98,6 +100,7 @@ func (l *turnLine) check(f *faults) {
 		oneOf(f, path+"reason", memory.OmissionReasons, o.Reason)
 		inRange(f, path+"characters", o.Characters, 1, memory.MaxMessageBytes)
 	}
+	oneOf(f, "turn.memory", memory.Modes, l.Memory)
 	f.note("turn.metadata", memory.CheckMetadata(compact(l.Metadata)))
 	f.hash("turn.hash", l.Hash)
 	oneOf(f, "turn.status", exportedTurns, l.Status)

@@ -50,7 +50,7 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 	if turn.ExpiresAt, err = s.endOf(ctx, turn.Owner, turn.Expires); err != nil {
 		return memory.Turn{}, false, start, err
 	}
-	due, reserved := now, s.reserve()
+	due, reserved := now, turn.Memory.Keeps() && s.reserve()
 	if reserved {
 		due = now.Add(s.set.Lease)
 	}
@@ -71,10 +71,13 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 		reported := stored
 		reported.Offset = turn.Offset
 		s.OnAccepted(reported)
-		if reserved {
+		switch {
+		case reserved:
 			reserved = false
 			start = func() { s.taken <- taken{stored, trace.SpanContextFromContext(ctx)} }
-		} else {
+		case stored.Status == memory.TurnProcessed:
+			s.counts.count(1, OutcomeProcessed)
+		default:
 			signal(s.due)
 		}
 	case turn.ClientID != "" && stored.ClientID == turn.ClientID && stored.Hash != turn.Hash:
@@ -89,6 +92,9 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 	stored memory.Turn, fresh bool, err error,
 ) {
 	accept := s.Records.AcceptTurn
+	if !turn.Memory.Keeps() {
+		turn.Status, turn.ProcessedAt = memory.TurnProcessed, turn.AcceptedAt
+	}
 	var replaced *withdrawal
 	if turn.Replaces != "" {
 		if replaced, err = s.replacedBy(ctx, turn); err != nil {
@@ -97,7 +103,7 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 		accept = replaced.accept
 	}
 	if turn.ConversationID == "" {
-		return accept(ctx, turn, due, nil)
+		return accept(ctx, unkept(turn), due, nil)
 	}
 	for {
 		before, cached, err := s.saidBefore(ctx, turn, replaced)
@@ -117,7 +123,7 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 			stored, err = s.edited(ctx, turn, edited, replaced)
 			return stored, false, err
 		case edited < 0 && len(added.Messages) > 0:
-			stored, fresh, err = accept(ctx, added, due, &before.log)
+			stored, fresh, err = accept(ctx, unkept(added), due, &before.log)
 		case cached: // another process may have continued the log since
 			err = db.ErrConversationChanged
 		default:
@@ -216,6 +222,9 @@ func turnHash(t memory.Turn) string {
 	sent := []any{t.UserID, t.AgentID, t.ConversationID, t.Messages, t.Metadata, at}
 	if t.Replaces != "" {
 		sent = append(sent, t.Replaces)
+	}
+	if t.Memory != memory.ModeOn {
+		sent = append(sent, t.Memory.String())
 	}
 	if t.Expires != (memory.Expiry{}) {
 		sent = append(sent, t.Expires)

@@ -20,6 +20,27 @@ func omit(
 	return append(list, memory.Omission{Message: place, Reason: reason, Characters: characters})
 }
 
+// unkept returns a turn that is to be stored. If nothing is kept from it, all its messages are left out, and without a
+// conversation, whose log would have them, their words are dropped.
+func unkept(turn memory.Turn) memory.Turn {
+	if turn.Memory.Keeps() {
+		return turn
+	}
+	turn.LeftOut = nil
+	messages := slices.Clone(turn.Messages)
+	for i, m := range messages {
+		turn.LeftOut = omit(turn.LeftOut, i, memory.OmittedMemoryOff, visible(m.Content))
+		if turn.ConversationID == "" {
+			messages[i] = memory.Message{Role: m.Role, Kind: m.Kind}
+		}
+	}
+	turn.Messages = messages
+	if turn.ConversationID == "" {
+		turn.Metadata = nil
+	}
+	return turn
+}
+
 // inOrder joins lists in the order of their messages.
 func inOrder(lists ...[]memory.Omission) []memory.Omission {
 	all := slices.Concat(lists...)

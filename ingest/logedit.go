@@ -167,8 +167,8 @@ func (l *logEdit) store(ctx context.Context, tx db.UserTx) error {
 			r = db.ConversationRevision{From: t.FirstEvent, Title: c.Title, Retitled: c.Title}
 		}
 		r.From = min(r.From, t.FirstEvent)
-		if before := l.before[i]; r.Title == r.Retitled && memory.TitleOf(before.Readable()) == r.Title {
-			r.Retitled = memory.TitleOf(t.Readable())
+		if before := l.before[i]; r.Title == r.Retitled && before.Title() == r.Title {
+			r.Retitled = t.Title()
 			if t.Status == memory.TurnWithdrawn {
 				r.Retitled = l.title
 			}

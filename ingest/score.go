@@ -77,7 +77,8 @@ func (s *Service) before(ctx context.Context, turn memory.Turn, most int) (messa
 	turns, err := s.Records.ConversationTurns(ctx, turn.Owner, turn.ConversationID,
 		turn.FirstEvent-1-int64(events), events)
 	for _, earlier := range turns {
-		if earlier.FirstEvent < turn.FirstEvent && (earlier.AgentID == "" || earlier.AgentID == turn.AgentID) {
+		if earlier.FirstEvent < turn.FirstEvent && earlier.Memory.Keeps() &&
+			(earlier.AgentID == "" || earlier.AgentID == turn.AgentID) {
 			earlier.Messages, _ = s.utterances(earlier)
 			earlier.Messages = slices.DeleteFunc(earlier.Messages, isEmpty)
 			messages = append(messages, scorable(earlier)...)

@@ -136,7 +136,7 @@ var errKnown = errors.New("the turn is known")
 func (w *withdrawal) accept(ctx context.Context, turn memory.Turn, due time.Time, log *db.LogState) (
 	stored memory.Turn, fresh bool, err error,
 ) {
-	w.title = cmp.Or(w.title, memory.TitleOf(turn.Messages))
+	w.title = cmp.Or(w.title, turn.Title())
 	_, err = w.run(ctx, func(ctx context.Context, tx db.UserTx) (err error) {
 		stored, fresh, err = tx.AcceptTurn(ctx, turn, due, log)
 		if err == nil && !fresh {

@@ -80,7 +80,7 @@ func (w *withdrawal) retitle(ctx context.Context) error {
 	const few = 20 // turns; the title of a conversation is a convenience
 	later, err := w.Records.ConversationTurns(ctx, w.owner, w.turn.ConversationID, w.turn.LastEvent(), few)
 	for _, t := range later {
-		w.title = cmp.Or(w.title, memory.TitleOf(t.Readable()))
+		w.title = cmp.Or(w.title, t.Title())
 	}
 	return err
 }

@@ -87,11 +87,11 @@ type Logged struct {
 	Log *Log
 }
 
-// Recall is Service.Recall.
+// Recall is Service.Recall. While memory is not on, the query is not logged.
 func (s Logged) Recall(ctx context.Context, q Query) (Answer, error) {
 	began := s.now()
 	answer, err := s.Service.Recall(ctx, q)
-	if err != nil {
+	if err != nil || q.Memory != memory.ModeOn {
 		return answer, err
 	}
 	asked := memory.Clip(cmp.Or(strings.Join(answer.Asked, "\n"), q.Text), memory.MaxContentRunes)

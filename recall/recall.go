@@ -74,6 +74,7 @@ type Query struct {
 	Weights        *Weights       // nil: the configured ones
 	DecayRate      float64        // decay of a memory after one hour without access, above 0 to 1; 0: the configured one
 	Candidates     int            // taken from the hits, and from the ranking by words; 0: the configured number
+	Memory         memory.Mode    // Off: nothing is recalled; unless it is On, the query is not logged
 	Explain        bool           // the answer has an Explanation, and its memories Parts
 }
 
@@ -81,7 +82,7 @@ type Query struct {
 type Answer struct {
 	Memories []Recalled
 	Route    router.Route
-	Skipped  bool     // small talk: nothing was searched
+	Skipped  bool     // small talk, or memory is off: nothing was searched
 	Asked    []string // the parts of a prompt that were searched for; nil if the query is not a prompt
 	Fit      Fit      // zero if the query was skipped or has no candidate
 	Degraded []string // parts that failed or were late: "vector_store", "embedder", "router", "reranker"

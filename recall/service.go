@@ -113,6 +113,9 @@ func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, tou
 func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error) {
 	ctx, whole := tracing.Start(ctx, "recall")
 	defer func() { endSpan(whole, answer, err) }()
+	if !q.Memory.Recalls() {
+		return AnswerOff(cmp.Or(q.At, s.now())), nil
+	}
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
 	q, home, err := s.complete(ctx, q)
@@ -182,6 +185,11 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	}
 	err = s.explain(ctx, q, e, found, &answer)
 	return answer, err
+}
+
+// AnswerOff is the answer to a query while memory is off, at an instant.
+func AnswerOff(at time.Time) Answer {
+	return Answer{Route: router.Route{Source: "memory", Reason: "memory is off: nothing is recalled"}, Skipped: true, At: at}
 }
 
 // complete replaces the empty fields of a query that have a default. home is the zone of the user.

@@ -25,7 +25,7 @@ type Event struct {
 	Importance float64 // 0..1, see memory.Importance
 	Tokens     int     // of Content
 	At         time.Time
-	Withheld   bool // nothing is left of Content, see memory.Turn.Readable
+	Withheld   bool // only the log has it: nothing is left of Content, see memory.Turn.Readable, or memory was not on
 }
 
 // EventsOf returns the messages of a turn of a conversation as events, without what is withheld.
@@ -36,7 +36,7 @@ func EventsOf(t memory.Turn) []Event {
 			TurnID: t.ID, Number: t.FirstEvent + int64(i), Role: m.Role, Name: m.Name, Content: m.Content, Kind: m.Kind,
 			Tags: m.Tags, MessageID: m.ID,
 			Context: m.Context, Importance: memory.Importance(m), Tokens: m.Tokens, At: t.SaidAt(i).UTC(),
-			Withheld: t.Status == memory.TurnWithdrawn || m.Content == "" && t.Messages[i].Content != "",
+			Withheld: t.Status == memory.TurnWithdrawn || !t.Memory.Keeps() || m.Content == "" && t.Messages[i].Content != "",
 		}
 		if m.IsChat() {
 			events[i].Kind = memory.Chat

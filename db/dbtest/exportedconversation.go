@@ -29,6 +29,7 @@ func settledTurn(owner memory.Owner, conversation string, first int64, status me
 	}
 	t.Withheld = []memory.Withheld{{Message: 0, Text: "<b>", Statement: memory.NewID(), At: after(90)}}
 	t.LeftOut = []memory.Omission{{Message: 1, Reason: memory.OmittedKind, Characters: 3}}
+	t.Memory = memory.ModeRead
 	t.LastError = "unavailable"
 	if status == memory.TurnProcessed {
 		t.LastError, t.ProcessedAt = "", after(100)

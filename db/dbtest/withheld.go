@@ -96,4 +96,22 @@ func leavingOut(t *testing.T, s db.Store) {
 	turn.LeftOut = nil
 	leave(alice, []string{turn.ID}, nil)
 	want("with nothing left out")
+
+	unkept := talked(alice, "c", epoch, "four")
+	unkept.Memory, unkept.Status, unkept.ProcessedAt = memory.ModeOff, memory.TurnProcessed, after(5)
+	unkept.LeftOut = []memory.Omission{{Message: 0, Reason: memory.OmittedMemoryOff, Characters: 4}}
+	unkept = say(t, s, unkept)
+	log, err := s.ConversationTurns(ctx, alice, "c", 0, 10)
+	must(t, err)
+	wantSame(t, "with a turn that memory was off for", log, []memory.Turn{turn, other, unkept})
+	if _, err := s.ReplayTurn(ctx, alice.AppID, unkept.ID, after(9)); !memory.IsKind(err, memory.KindConflict) {
+		t.Errorf("replay of a turn that memory was off for: %v", err)
+	}
+	due, err := s.ClaimTurns(ctx, after(1000), after(2000), 10)
+	must(t, err)
+	for _, claimed := range due {
+		if claimed.ID == unkept.ID {
+			t.Error("a turn that memory was off for is due")
+		}
+	}
 }

@@ -21,27 +21,28 @@ const (
 	insertIntoTurns = `stored AS (
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, expires_at,
-		first_event, last_event)
-	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, `
+		memory, left_out, first_event, last_event)
+	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+		nullif($19, ''), $20::json, `
 
 	insertTurn = `
-	WITH ` + insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$19))` + insertedTurn
+	WITH ` + insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$21))` + insertedTurn
 
 	insertConversation = `
 	WITH grown AS (
 		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
 		heard_at)
-		SELECT $2, $3, $6, $1, $20, 1, $21, $22, $9, $9, $14
-		WHERE NOT (` + isErasing + `$19))
+		SELECT $2, $3, $6, $1, $22, 1, $23, $24, $9, $9, $14
+		WHERE NOT (` + isErasing + `$21))
 		ON CONFLICT (app_id, user_id, id) `
 	growth = `
-			title = CASE WHEN c.title = '' THEN $20 ELSE c.title END,
-			turns = c.turns + 1, events = c.events + $21, tokens = c.tokens + $22,
+			title = CASE WHEN c.title = '' THEN $22 ELSE c.title END,
+			turns = c.turns + 1, events = c.events + $23, tokens = c.tokens + $24,
 			started_at = least(c.started_at, $9), last_at = greatest(c.last_at, $9),
 			heard_at = $14, ended_at = NULL, end_reason = ''`
 	insertGrown = `
 		RETURNING events
-	), ` + insertIntoTurns + `events - $21 + 1, events FROM grown` + insertedTurn
+	), ` + insertIntoTurns + `events - $23 + 1, events FROM grown` + insertedTurn
 
 	insertedTurn = `
 		RETURNING id, app_id, user_id, agent_id, conversation_id, accepted_at, first_event
@@ -77,8 +78,8 @@ const (
 	insertFurtherTurn = `
 	WITH grown AS (
 		UPDATE conversations AS c SET` + growth + `
-		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $23 AND events = $24 AND edition = $25
-			AND NOT (` + isErasing + `$19))` + insertGrown
+		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $25 AND events = $26 AND edition = $27
+			AND NOT (` + isErasing + `$21))` + insertGrown
 )
 
 // AcceptTurn stores t, or finds the turn that has its client id: in one round
@@ -160,13 +161,17 @@ func insertionOf(t memory.Turn, due time.Time, log *db.LogState) (insert string,
 	if err != nil {
 		return "", nil, memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
 	}
+	leftOut, err := sqlstore.ListJSON(t.LeftOut)
+	if err != nil {
+		return "", nil, err
+	}
 	insert, args = insertTurn, []any{
 		t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt,
-		orNull(t.ProcessedAt), due, orNull(t.ExpiresAt), rowcodec.OwnerHash(t.Owner),
+		orNull(t.ProcessedAt), due, orNull(t.ExpiresAt), t.Memory, leftOut, rowcodec.OwnerHash(t.Owner),
 	}
 	if t.ConversationID != "" {
-		args = append(args, memory.TitleOf(t.Messages), len(t.Messages), t.Tokens())
+		args = append(args, t.Title(), len(t.Messages), t.Tokens())
 		switch {
 		case log == nil:
 			insert = insertTurnAnyhow

@@ -15,7 +15,7 @@ import (
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
 	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event,
-	expires_at, `
+	expires_at, coalesce(memory, ''), `
 	TurnColumns     = bareTurnColumns + `messages, withheld, left_out`
 	withoutMessages = bareTurnColumns + `NULL::json, NULL::json, NULL::json`
 	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
@@ -28,7 +28,7 @@ func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFi
 func turnFields(t *memory.Turn) []any {
 	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
 		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent,
-		&t.ExpiresAt, &t.Messages, &t.Withheld, &t.LeftOut}
+		&t.ExpiresAt, &t.Memory, &t.Messages, &t.Withheld, &t.LeftOut}
 }
 
 func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
@@ -143,23 +143,24 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	if err := u.RefuseTaken(ctx, "turns", []string{t.ID}); err != nil {
 		return u.fault(err, "store the turn")
 	}
-	withheld, err := listJSON(t.Withheld)
+	withheld, err := ListJSON(t.Withheld)
 	if err != nil {
 		return err
 	}
-	leftOut, err := listJSON(t.LeftOut)
+	leftOut, err := ListJSON(t.LeftOut)
 	if err != nil {
 		return err
 	}
 	_, err = u.exec(ctx, `
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
-			withheld, withdrawn_at, left_out, expires_at)
+			withheld, withdrawn_at, left_out, expires_at, memory)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19, $20,
-			$21, $22)`,
+			$21, $22, nullif($23, ''))`,
 		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
-		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt), leftOut, null(t.ExpiresAt))
+		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt), leftOut, null(t.ExpiresAt),
+		t.Memory)
 	if err == nil {
 		t.Owner = u.Owner
 		err = noteMessageIDs(ctx, u.conn, t)
@@ -168,7 +169,7 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 }
 
 func (u *UserTx) Withhold(ctx context.Context, turnID string, withheld []memory.Withheld) error {
-	column, err := listJSON(withheld)
+	column, err := ListJSON(withheld)
 	if err != nil || !memory.IsID(turnID) {
 		return err
 	}
@@ -187,7 +188,7 @@ func (u *UserTx) WithdrawTurn(ctx context.Context, turnID string, at time.Time) 
 }
 
 func (u *UserTx) LeaveOut(ctx context.Context, turnID string, leftOut []memory.Omission) error {
-	column, err := listJSON(leftOut)
+	column, err := ListJSON(leftOut)
 	if err != nil || !memory.IsID(turnID) {
 		return err
 	}
@@ -196,8 +197,8 @@ func (u *UserTx) LeaveOut(ctx context.Context, turnID string, leftOut []memory.O
 	return u.fault(err, "note what is left out of the turn")
 }
 
-// listJSON is a list as the value of a column, null if it is empty.
-func listJSON[T any](list []T) (json.RawMessage, error) {
+// ListJSON is a list as the value of a column, null if it is empty.
+func ListJSON[T any](list []T) (json.RawMessage, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}

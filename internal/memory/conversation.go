@@ -135,6 +135,14 @@ const (
 	derivedTitleRunes = 80  // derived by TitleOf
 )
 
+// Title is the title that a conversation gets from the turn: see TitleOf. A turn from which nothing is kept gives none.
+func (t Turn) Title() string {
+	if !t.Memory.Keeps() {
+		return ""
+	}
+	return TitleOf(t.Readable())
+}
+
 // TitleOf makes a title of the user's first utterance in a turn: its first
 // line that is not blank, cut between words; "" if the user says nothing.
 func TitleOf(messages []Message) string {

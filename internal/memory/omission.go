@@ -13,6 +13,7 @@ type OmissionReason string
 
 // The reasons, in the order in which the parts of a message are looked at.
 const (
+	OmittedMemoryOff  OmissionReason = "memory_off"  // memory was off for the turn, or was only read
 	OmittedRole       OmissionReason = "role"        // neither the user nor the assistant says it
 	OmittedKind       OmissionReason = "kind"        // a call of a tool, or what a tool returned
 	OmittedContext    OmissionReason = "context"     // recalled memories, which the client put before the user's words
@@ -25,6 +26,6 @@ const (
 
 // OmissionReasons lists every reason.
 var OmissionReasons = []OmissionReason{
-	OmittedRole, OmittedKind, OmittedContext, OmittedSmallTalk, OmittedEcho, OmittedRemark, OmittedLongAnswer,
-	OmittedRefused,
+	OmittedMemoryOff, OmittedRole, OmittedKind, OmittedContext, OmittedSmallTalk, OmittedEcho, OmittedRemark,
+	OmittedLongAnswer, OmittedRefused,
 }

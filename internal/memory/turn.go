@@ -58,6 +58,7 @@ type Turn struct {
 	Replaces       string          // id or client id of a turn that is withdrawn with it; empty in a turn that is read
 	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
 	LeftOut        []Omission      // the parts of the messages that are not remembered, in their order
+	Memory         Mode            // unless On, nothing but the log of its conversation has its messages
 
 	Status      TurnStatus
 	Attempts    int    // answers of the scorer, including refused ones; an unavailable scorer does not count

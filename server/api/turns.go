@@ -74,6 +74,7 @@ type turnRequest struct {
 	At             string           `json:"at"`
 	Replaces       string           `json:"replaces"`
 	ExpiresAt      string           `json:"expires_at"`
+	Memory         string           `json:"memory"`
 	Wait           bool             `json:"wait"`
 	Return         string           `json:"return"`
 	Context        *contextRequest  `json:"context"` // see openapi.yaml for the fields that it may have
@@ -83,6 +84,7 @@ type turnRequest struct {
 type turnBody struct {
 	ID             string            `json:"id"`
 	ClientID       string            `json:"client_id,omitempty"`
+	Memory         memory.Mode       `json:"memory,omitempty"`
 	UserID         string            `json:"user_id"`
 	ConversationID string            `json:"conversation_id,omitempty"`
 	AgentID        string            `json:"agent_id,omitempty"`
@@ -114,7 +116,7 @@ func turnOf(t memory.Turn) turnBody {
 		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
 		FirstEvent: t.FirstEvent, Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
 		At: t.At, ExpiresAt: t.ExpiresAt, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, WithdrawnAt: t.WithdrawnAt,
-		Metadata: t.Metadata, LeftOut: t.LeftOut,
+		Metadata: t.Metadata, LeftOut: t.LeftOut, Memory: t.Memory,
 	}
 }
 
@@ -150,6 +152,7 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: messagesIn(r, body.Messages),
 		Metadata: r.Metadata("metadata", body.Metadata), At: r.Time("at", body.At), Replaces: body.Replaces,
 		Offset: offsetOf(body), Expires: r.Expiry("expires_at", body.ExpiresAt),
+		Memory: memory.ModeNamed(body.Memory),
 	}
 	r.Note("id", memory.CheckID(body.ID, true))
 	r.Note("replaces", memory.CheckID(body.Replaces, true))

@@ -1,0 +1,8 @@
+-- +goose Up
+
+-- How much of memory was on for a turn: read or off; null: on.
+ALTER TABLE turns ADD COLUMN memory text COLLATE "C";
+
+-- +goose Down
+
+ALTER TABLE turns DROP COLUMN memory;
