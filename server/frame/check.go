@@ -67,12 +67,17 @@ const firstYear, lastYear = 1970, 2200
 
 // Time reads an RFC 3339 time; "" is the zero time.
 func (c *Checks) Time(path, value string) time.Time {
+	return c.timeOr(path, value, "is not a date-time as in RFC 3339, such as 2026-01-31T08:00:00Z")
+}
+
+// timeOr reads an RFC 3339 time; "" is the zero time. Another text gets the complaint.
+func (c *Checks) timeOr(path, value, complaint string) time.Time {
 	if value == "" {
 		return time.Time{}
 	}
 	var t time.Time
 	if err := t.UnmarshalText([]byte(value)); err != nil {
-		c.Note(path, "is not a date-time as in RFC 3339, such as 2026-01-31T08:00:00Z")
+		c.Note(path, complaint)
 		return time.Time{}
 	}
 	t = memory.Instant(t)
@@ -88,7 +93,8 @@ func (c *Checks) Expiry(path, value string) memory.Expiry {
 		c.Time(path, value+"T00:00:00Z") // for the year
 		return memory.Expiry{Day: value}
 	}
-	return memory.Expiry{At: c.Time(path, value)}
+	return memory.Expiry{At: c.timeOr(path, value,
+		"is neither a day, such as 2026-01-31, nor a date-time as in RFC 3339, such as 2026-01-31T08:00:00Z")}
 }
 
 // ZoneOf returns the zone of an RFC 3339 time with an offset; nil for an offset of 0 or another text.
