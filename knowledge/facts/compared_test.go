@@ -71,24 +71,35 @@ func TestPut_EndsWithWhatWasSaidLater(t *testing.T) {
 	})
 }
 
-// A value ends when the sentence of a value on another timeline contradicts its memory, also in another language.
+// A value ends when the sentence of a value on another timeline contradicts its memory, also in another language. Without
+// a sentence, the words of the keys decide: home and 家 are one attribute.
 func TestPut_EndsTheContradictedValueOfAnotherTimeline(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, open func() db.Store) {
-		b := newFixture(t, open())
-		first := b.put(t, Evidence{
-			Type: "profile", Key: "home", Value: []byte(`"Lisbon"`), Confidence: 0.9, Sentence: "The user lives in Lisbon.",
-		}, accepted).Fact
-		b.clock.Advance(time.Hour)
-		b.put(t, Evidence{
-			Type: "profile", Key: "住址", Value: []byte(`"杭州"`), Confidence: 0.9, Sentence: "用户住在杭州。",
-		}, accepted)
-		if m := b.memory(t, first.MemoryID); m.Status != memory.Superseded {
-			t.Fatalf("%+v", m)
-		}
-		home := b.history(t, db.Timeline{Owner: ada, Type: "profile", Key: "home"})
-		if len(home) != 1 || !home[0].ValidUntil.Equal(b.clock.Now()) {
-			t.Errorf("%+v", home)
-		}
-	})
+	for name, c := range map[string]struct{ key, said, otherKey, otherSaid string }{
+		"by its sentence":    {"home", "The user lives in Lisbon.", "住址", "用户住在杭州。"},
+		"by its key":         {"home", "", "家", ""},
+		"by another key":     {"city", "", "城市", ""},
+		"in the same tongue": {"home", "I live in Lisbon.", "city", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onEach(t, func(t *testing.T, open func() db.Store) {
+				b := newFixture(t, open())
+				first := b.put(t, Evidence{
+					Type: "profile", Key: c.key, Value: []byte(`"Lisbon"`), Confidence: 0.9, Sentence: c.said,
+				}, accepted).Fact
+				b.clock.Advance(time.Hour)
+				b.put(t, Evidence{
+					Type: "profile", Key: c.otherKey, Value: []byte(`"杭州"`), Confidence: 0.9, Sentence: c.otherSaid,
+				}, accepted)
+				if m := b.memory(t, first.MemoryID); m.Status != memory.Superseded {
+					t.Fatalf("%+v", m)
+				}
+				home := b.history(t, db.Timeline{Owner: ada, Type: "profile", Key: c.key})
+				if len(home) != 1 || !home[0].ValidUntil.Equal(b.clock.Now()) {
+					t.Errorf("%+v", home)
+				}
+			})
+		})
+	}
 }

@@ -30,10 +30,14 @@ func Of(statement string) []Claim {
 	if strings.ContainsAny(statement, "?？") {
 		return nil
 	}
+	read := ofEnglish
 	if text.IsChinese(statement) {
-		return ofChinese(statement)
+		read = ofChinese
 	}
-	return ofEnglish(statement)
+	if claims := read(statement); len(claims) > 0 {
+		return claims
+	}
+	return ofKey(statement)
 }
 
 // Name returns the user's name that a statement states, in lower case; "" if it states no name.
