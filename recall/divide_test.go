@@ -39,6 +39,20 @@ func TestRecall_FindsWhatAPromptAsks(t *testing.T) {
 	}
 }
 
+// A statement before a short question takes no confidence from its answer, though no memory knows its names.
+func TestRecall_AnswersAShortQuestionAfterAStatement(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.add("I am allergic to peanuts", nil, true)
+	f.add("My sister Elsa studies law in Graz", nil, true)
+	const question = "What am I allergic to?"
+	alone, after := f.recall(Query{Text: question}), f.recall(Query{Text: "I moved to Lisbon. " + question})
+	if len(alone.Memories) == 0 || len(after.Memories) == 0 || contents(alone)[0] != contents(after)[0] ||
+		after.Memories[0].Confidence < alone.Memories[0].Confidence-1e-9 {
+		t.Errorf("alone %+v, after a statement %+v", alone, after)
+	}
+}
+
 // A prompt with two questions finds the answers to both, each with the confidence that its question alone gives.
 func TestRecall_AnswersEveryQuestionOfAPrompt(t *testing.T) {
 	t.Parallel()

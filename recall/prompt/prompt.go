@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// shortest is the length, in characters, of the texts of one line that are queries by themselves.
+	// shortest is the length, in characters, of the texts of one line that are queries by themselves, unless a statement
+	// is before what they ask.
 	shortest = 80
 	// Longest is the most characters of a part.
 	Longest = 300
@@ -35,7 +36,7 @@ const (
 func Parts(prompt string) []string {
 	prompt = strings.TrimSpace(prompt)
 	said := withoutContexts(prompt)
-	if utf8.RuneCountInString(said) <= shortest && !strings.Contains(said, "\n") {
+	if utf8.RuneCountInString(said) <= shortest && !strings.Contains(said, "\n") && !statesBeforeItAsks(said) {
 		return distinct(prompt, said)
 	}
 	lines := voice.OwnLines(said)

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -28,6 +29,22 @@ func requestsSomething(sentence string) bool {
 	statement := strings.TrimRight(bare, ".。!！;；")
 	isQuestion := endsWith(bare, "?？") || endsWith(statement, "吗呢么") || bare == statement && lacksMark(bare)
 	return (isQuestion || requested.MatchString(sentence)) && len(text.Lexemes(sentence)) > 0
+}
+
+// leastStated is the least number of lexemes of a statement: "Hi!" and "About Dr." are none.
+const leastStated = 2
+
+// statesBeforeItAsks reports whether the first sentence of a text states something, and a later one asks or requests.
+func statesBeforeItAsks(said string) bool {
+	sentences := text.Sentences(said)
+	if len(sentences) < 2 {
+		return false
+	}
+	first := strings.TrimSpace(sentences[0])
+	return endsWith(first, ".。!！;；") && !requestsSomething(first) && !opened.MatchString(first) &&
+		len(text.Lexemes(first)) >= leastStated && slices.ContainsFunc(sentences[1:], func(sentence string) bool {
+		return requestsSomething(strings.TrimSpace(sentence))
+	})
 }
 
 func endsWith(s, characters string) bool {
