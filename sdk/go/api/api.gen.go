@@ -277,6 +277,7 @@ const (
 	LeftOutPartReasonEcho       LeftOutPartReason = "echo"
 	LeftOutPartReasonKind       LeftOutPartReason = "kind"
 	LeftOutPartReasonLongAnswer LeftOutPartReason = "long_answer"
+	LeftOutPartReasonMemoryOff  LeftOutPartReason = "memory_off"
 	LeftOutPartReasonRefused    LeftOutPartReason = "refused"
 	LeftOutPartReasonRemark     LeftOutPartReason = "remark"
 	LeftOutPartReasonRole       LeftOutPartReason = "role"
@@ -319,6 +320,13 @@ const (
 	MemoryEventKindRestored     MemoryEventKind = "restored"
 	MemoryEventKindSuperseded   MemoryEventKind = "superseded"
 	MemoryEventKindUpdated      MemoryEventKind = "updated"
+)
+
+// Defines values for MemoryMode.
+const (
+	MemoryModeOff  MemoryMode = "off"
+	MemoryModeOn   MemoryMode = "on"
+	MemoryModeRead MemoryMode = "read"
 )
 
 // Defines values for MemoryStatus.
@@ -4446,22 +4454,22 @@ type LeftOutPart struct {
 	// Example: 0
 	Message int `json:"message"`
 
-	// Reason `role`, neither the user nor the assistant says it; `kind`, a call of
-	// a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
-	// greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
-	// the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
-	// the embedder refuses it and it has no words.
+	// Reason `memory_off`, memory was off for the turn, or was only read; `role`, neither the user nor the assistant says it;
+	// `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
+	// `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
+	// a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
+	// `messages.answer_chars`; `refused`, the embedder refuses it and it has no words.
 	//
 	//
 	// Example: small_talk
 	Reason LeftOutPartReason `json:"reason"`
 }
 
-// LeftOutPartReason `role`, neither the user nor the assistant says it; `kind`, a call of
-// a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
-// greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
-// the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
-// the embedder refuses it and it has no words.
+// LeftOutPartReason `memory_off`, memory was off for the turn, or was only read; `role`, neither the user nor the assistant says it;
+// `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
+// `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
+// a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
+// `messages.answer_chars`; `refused`, the embedder refuses it and it has no words.
 //
 // Example: small_talk
 type LeftOutPartReason string
@@ -4956,6 +4964,12 @@ type MemoryHistory struct {
 
 // MemoryIDs Ids of memories; a repeated one counts once.
 type MemoryIDs = []ID
+
+// MemoryMode How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+// and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+//
+// Example: off
+type MemoryMode string
 
 // MemoryPage One page of memories.
 type MemoryPage struct {
@@ -6674,10 +6688,10 @@ type Route struct {
 	// Reason For people.
 	Reason *string `json:"reason,omitempty"`
 
-	// Skipped The query is small talk, or a context has no query: nothing was searched.
+	// Skipped The query is small talk, a context has no query, or memory is off: nothing was searched.
 	Skipped bool `json:"skipped"`
 
-	// Source The router model's name, or `rules`, `request` or `off`.
+	// Source The router model's name, or `rules`, `request`, `off`, or `memory` if memory is off.
 	//
 	// Example: rules
 	Source string `json:"source"`
@@ -7160,6 +7174,13 @@ type Turn struct {
 	// that the messages say.
 	LeftOut []LeftOutPart `json:"left_out,omitempty"`
 
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+	//
+	//
+	// Example: off
+	Memory *MemoryMode `json:"memory,omitempty"`
+
 	// Messages What was said. Only where one turn, or a conversation, is asked for, and not of a withdrawn turn.
 	Messages []StoredMessage `json:"messages,omitempty"`
 
@@ -7494,6 +7515,13 @@ type TurnRequest struct {
 	//
 	// Example: chat-81-turn-7
 	ID *string `json:"id,omitempty"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+	//
+	//
+	// Example: off
+	Memory *MemoryMode `json:"memory,omitempty"`
 
 	// Messages What was said, in order.
 	Messages []Message `json:"messages"`
@@ -7928,6 +7956,13 @@ type WithdrawnTurn struct {
 
 	// LastError Of the newest attempt that failed.
 	LastError *string `json:"last_error,omitempty"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+	//
+	//
+	// Example: off
+	Memory *MemoryMode `json:"memory,omitempty"`
 
 	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
 	//
@@ -10768,6 +10803,10 @@ type ClientInterface interface {
 	// `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
 	// itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
 	//
+	// With `memory: off` or `read`, nothing becomes a memory: the turn is processed at once, and `left_out` names each of
+	// its messages with the reason `memory_off`. The log of its conversation has them, and no summary, no other turn and
+	// no reflection reads them. Without a conversation, their words are not stored.
+	//
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 	// same transaction.
 	//
@@ -10792,6 +10831,10 @@ type ClientInterface interface {
 	// With `return: context`, the answer also has the `context` for what the user says last in the turn, as
 	// `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
 	// itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
+	//
+	// With `memory: off` or `read`, nothing becomes a memory: the turn is processed at once, and `left_out` names each of
+	// its messages with the reason `memory_off`. The log of its conversation has them, and no summary, no other turn and
+	// no reflection reads them. Without a conversation, their words are not stored.
 	//
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 	// same transaction.
@@ -13152,6 +13195,10 @@ func (c *Client) ListTurns(ctx context.Context, params *ListTurnsParams, reqEdit
 // `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
 // itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
 //
+// With `memory: off` or `read`, nothing becomes a memory: the turn is processed at once, and `left_out` names each of
+// its messages with the reason `memory_off`. The log of its conversation has them, and no summary, no other turn and
+// no reflection reads them. Without a conversation, their words are not stored.
+//
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 // same transaction.
 //
@@ -13186,6 +13233,10 @@ func (c *Client) AddTurnWithBody(ctx context.Context, contentType string, body i
 // With `return: context`, the answer also has the `context` for what the user says last in the turn, as
 // `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
 // itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
+//
+// With `memory: off` or `read`, nothing becomes a memory: the turn is processed at once, and `left_out` names each of
+// its messages with the reason `memory_off`. The log of its conversation has them, and no summary, no other turn and
+// no reflection reads them. Without a conversation, their words are not stored.
 //
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 // same transaction.

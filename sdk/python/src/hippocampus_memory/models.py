@@ -1335,13 +1335,15 @@ class LeftOutPart(Model):
     message: int
     """The index of the message, from 0."""
 
-    reason: Literal["role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"] | str
+    reason: (
+        Literal["memory_off", "role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"] | str
+    )
     """
-    `role`, neither the user nor the assistant says it; `kind`, a call of
-    a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
-    greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
-    the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
-    the embedder refuses it and it has no words.
+    `memory_off`, memory was off for the turn, or was only read; `role`, neither the user nor the assistant says it;
+    `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
+    `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
+    a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
+    `messages.answer_chars`; `refused`, the embedder refuses it and it has no words.
 
     """
 
@@ -1530,6 +1532,14 @@ class MemoryHistory(Model):
 
     events: list[MemoryEvent]
     """Oldest first."""
+
+
+MemoryMode = TypeAliasType("MemoryMode", Literal["on", "read", "off"] | str)
+"""
+How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+
+"""
 
 
 class MemoryPage(Model):
@@ -2275,13 +2285,13 @@ class Route(Model):
     """The domains; empty means that no domain is lifted."""
 
     source: str
-    """The router model's name, or `rules`, `request` or `off`."""
+    """The router model's name, or `rules`, `request`, `off`, or `memory` if memory is off."""
 
     reason: str | None = None
     """For people."""
 
     skipped: bool
-    """The query is small talk, or a context has no query: nothing was searched."""
+    """The query is small talk, a context has no query, or memory is off: nothing was searched."""
 
 
 class ScheduledJob(Model):
@@ -2516,6 +2526,7 @@ class Turn(Model):
     client_id: str | None = None
     """The id that the client gave."""
 
+    memory: MemoryMode | None = None
     user_id: UserID
     conversation_id: ConversationID | None = None
     agent_id: AgentID | None = None
@@ -2792,6 +2803,7 @@ class WithdrawnTurn(Model):
     client_id: str | None = None
     """The id that the client gave."""
 
+    memory: MemoryMode | None = None
     user_id: UserID
     conversation_id: ConversationID | None = None
     agent_id: AgentID | None = None

@@ -1348,6 +1348,14 @@ MemoryIDs: TypeAlias = list[ID]
 """Ids of memories; a repeated one counts once."""
 
 
+MemoryMode: TypeAlias = Literal["on", "read", "off"] | str
+"""
+How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+
+"""
+
+
 class MemoryPatch(TypedDict):
     """What to change of a memory."""
 
@@ -1879,6 +1887,7 @@ TurnRequest = TypedDict(
         "at": NotRequired[Timestamp],
         "replaces": NotRequired[str],
         "expires_at": NotRequired[ExpiresOn],
+        "memory": NotRequired[MemoryMode],
         "wait": NotRequired[bool],
         "return": NotRequired[Literal["context"] | str],
         "context": NotRequired[TurnContext],

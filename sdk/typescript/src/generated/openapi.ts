@@ -34,6 +34,10 @@ export interface paths {
          *     `POST /v1/context` answers it, with the options in `context`: one round trip instead of two. Nothing of the turn
          *     itself is in it. If the context cannot be made, the turn is accepted all the same, and `context_problem` says why.
          *
+         *     With `memory: off` or `read`, nothing becomes a memory: the turn is processed at once, and `left_out` names each of
+         *     its messages with the reason `memory_off`. The log of its conversation has them, and no summary, no other turn and
+         *     no reflection reads them. Without a conversation, their words are not stored.
+         *
          *     With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
          *     same transaction.
          */
@@ -2553,6 +2557,7 @@ export interface components {
              */
             replaces?: string;
             expires_at?: components["schemas"]["ExpiresOn"];
+            memory?: components["schemas"]["MemoryMode"];
             /**
              * @description Whether to answer only when the turn has been processed.
              * @default false
@@ -2565,6 +2570,13 @@ export interface components {
             return?: "context";
             context?: components["schemas"]["TurnContext"];
         };
+        /**
+         * @description How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+         *     and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+         * @example off
+         * @enum {string}
+         */
+        MemoryMode: "on" | "read" | "off";
         /** @description Options of the context for a turn, as `POST /v1/context` has them. The turn names the rest. Only with `return`. */
         TurnContext: {
             /** @description The most memories to recall; without it, as many as the budget could hold. */
@@ -2626,6 +2638,7 @@ export interface components {
              * @example chat-81-turn-7
              */
             client_id?: string;
+            memory?: components["schemas"]["MemoryMode"];
             user_id: components["schemas"]["UserID"];
             conversation_id?: components["schemas"]["ConversationID"];
             agent_id?: components["schemas"]["AgentID"];
@@ -2677,6 +2690,7 @@ export interface components {
              * @example chat-81-turn-7
              */
             client_id?: string;
+            memory?: components["schemas"]["MemoryMode"];
             user_id: components["schemas"]["UserID"];
             conversation_id?: components["schemas"]["ConversationID"];
             agent_id?: components["schemas"]["AgentID"];
@@ -2757,15 +2771,15 @@ export interface components {
              */
             message: number;
             /**
-             * @description `role`, neither the user nor the assistant says it; `kind`, a call of
-             *     a tool or its result; `context`, recalled memories that the client put before the user's words; `small_talk`,
-             *     greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`, a sentence of
-             *     the assistant that says nothing; `long_answer`, the assistant says more than `messages.answer_chars`; `refused`,
-             *     the embedder refuses it and it has no words.
+             * @description `memory_off`, memory was off for the turn, or was only read; `role`, neither the user nor the assistant says it;
+             *     `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
+             *     `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
+             *     a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
+             *     `messages.answer_chars`; `refused`, the embedder refuses it and it has no words.
              * @example small_talk
              * @enum {string}
              */
-            reason: "role" | "kind" | "context" | "small_talk" | "echo" | "remark" | "long_answer" | "refused";
+            reason: "memory_off" | "role" | "kind" | "context" | "small_talk" | "echo" | "remark" | "long_answer" | "refused";
             /**
              * @description How much it is, without white space.
              * @example 12
@@ -4875,13 +4889,13 @@ export interface components {
             /** @description The domains; empty means that no domain is lifted. */
             domains: components["schemas"]["Domain"][];
             /**
-             * @description The router model's name, or `rules`, `request` or `off`.
+             * @description The router model's name, or `rules`, `request`, `off`, or `memory` if memory is off.
              * @example rules
              */
             source: string;
             /** @description For people. */
             reason?: string;
-            /** @description The query is small talk, or a context has no query: nothing was searched. */
+            /** @description The query is small talk, a context has no query, or memory is off: nothing was searched. */
             skipped: boolean;
         };
         /**
