@@ -189,7 +189,8 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 
 // AnswerOff is the answer to a query while memory is off, at an instant.
 func AnswerOff(at time.Time) Answer {
-	return Answer{Route: router.Route{Source: "memory", Reason: "memory is off: nothing is recalled"}, Skipped: true, At: at}
+	route := router.Route{Source: "memory", Reason: "memory is off: nothing is recalled"}
+	return Answer{Route: route, Skipped: true, At: at}
 }
 
 // complete replaces the empty fields of a query that have a default. home is the zone of the user.

@@ -71,8 +71,8 @@ func TestPut_EndsWithWhatWasSaidLater(t *testing.T) {
 	})
 }
 
-// A value ends when the sentence of a value on another timeline contradicts its memory, also in another language. Without
-// a sentence, the words of the keys decide: home and 家 are one attribute.
+// A value ends when the sentence of a value on another timeline contradicts its memory, also in another language.
+// Without a sentence, the words of the keys decide: home and 家 are one attribute.
 func TestPut_EndsTheContradictedValueOfAnotherTimeline(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ key, said, otherKey, otherSaid string }{

@@ -11,23 +11,29 @@ import (
 // language.
 var keys = []struct{ attribute, names, english, chinese string }{
 	{
-		home, `home|home city|city|city of residence|place of residence|residence|location|` +
+		attribute: home, names: `home|home city|city|city of residence|place of residence|residence|location|` +
 			`家|城市|居住城市|居住地|居住地点|所在城市|所在地|现居地|现居城市|常住地|常住城市|住址|住处|住所|家庭住址`,
-		"The user lives in *.", "我住在*。",
+		english: "The user lives in *.", chinese: "我住在*。",
 	},
 	{
-		employer, `employer|company|workplace|雇主|公司|单位|工作单位|就职公司|任职公司|所在公司`,
-		"The user works at *.", "我在*上班。",
+		attribute: employer, names: `employer|company|workplace|雇主|公司|单位|工作单位|就职公司|任职公司|所在公司`,
+		english: "The user works at *.", chinese: "我在*上班。",
 	},
-	{job, `job|job title|occupation|profession|工作|职业|职位|岗位|职务`, "The user is a *.", "我的职业是*。"},
 	{
-		relationship, `relationship|relationship status|marital status|感情状况|感情状态|婚姻状况|婚姻状态|婚姻`,
-		"The user is *.", "我是*。",
+		attribute: job, names: `job|job title|occupation|profession|工作|职业|职位|岗位|职务`,
+		english: "The user is a *.", chinese: "我的职业是*。",
 	},
-	{diet, `diet|dietary preference|eating habits|饮食|饮食习惯|饮食偏好`, "The user is *.", "我吃*。"},
 	{
-		language, `preferred language|language preference|首选语言|偏好语言|语言偏好`,
-		"My preferred language is *.", "以后请用*回答我。",
+		attribute: relationship, names: `relationship|relationship status|marital status|感情状况|感情状态|婚姻状况|婚姻状态|婚姻`,
+		english: "The user is *.", chinese: "我是*。",
+	},
+	{
+		attribute: diet, names: `diet|dietary preference|eating habits|饮食|饮食习惯|饮食偏好`,
+		english: "The user is *.", chinese: "我吃*。",
+	},
+	{
+		attribute: language, names: `preferred language|language preference|首选语言|偏好语言|语言偏好`,
+		english: "My preferred language is *.", chinese: "以后请用*回答我。",
 	},
 }
 

@@ -20,7 +20,8 @@ func TestChecks_ExpiryNamesTheFormsOfAnEnd(t *testing.T) {
 		}
 	}
 	var c Checks
-	if c.Time("at", "2027-05-03"); len(c.faults) != 1 || strings.Contains(c.faults[0].Message, "a day") {
+	c.Time("at", "2027-05-03")
+	if len(c.faults) != 1 || strings.Contains(c.faults[0].Message, "a day") {
 		t.Errorf("a day is no time: %v", c.faults)
 	}
 }

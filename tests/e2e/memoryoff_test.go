@@ -132,8 +132,8 @@ func TestMemoryOff_ContextOfATurn(t *testing.T) {
 	})
 }
 
-// A mode that does not exist is refused with the modes that do. The mode belongs to what an id was used for. A turn that
-// is off may replace one that was remembered, and what was said while off can be said again with memory on.
+// A mode that does not exist is refused with the modes that do. The mode belongs to what an id was used for. A turn
+// that is off may replace one that was remembered, and what was said while off can be said again with memory on.
 func TestMemoryOff_IsPartOfTheTurn(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

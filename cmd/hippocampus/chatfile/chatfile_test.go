@@ -62,7 +62,8 @@ const chatGPTChat = `{"id": "c1", "conversation_id": "c1", "create_time": 176992
   "a": {"parent": "s", "message": {"id": "a", "author": {"role": "user"}, "create_time": 1769927400.5,
     "content": {"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"},
       "I adopted a cat.", {"content_type": "audio_transcription", "text": "She is called Mochi."}]}}},
-  "t": {"parent": "a", "message": {"id": "t", "author": {"role": "assistant"}, "content": {"content_type": "thoughts"}}},
+  "t": {"parent": "a", "message": {"id": "t", "author": {"role": "assistant"},
+    "content": {"content_type": "thoughts"}}},
   "u": {"parent": "t", "message": {"id": "u", "author": {"role": "assistant"}, "recipient": "web.run",
     "content": {"content_type": "text", "parts": ["search(cats)"]}}},
   "b": {"parent": "u", "message": {"id": "b", "author": {"role": "assistant"}, "recipient": "all",
@@ -155,7 +156,8 @@ func TestTurns_NameWhatTheyCannotRead(t *testing.T) {
 func FuzzTurns(f *testing.F) {
 	f.Add(chatGPTChat)
 	f.Add(`{"uuid": "c2", "chat_messages": [{"uuid": "m1", "sender": "human", "text": "a"}]}`)
-	f.Add(`{"id": "c3", "chat": {"history": {"currentId": "a", "messages": {"a": {"parentId": "a", "role": "user", "content": "b"}}}}}`)
+	f.Add(`{"id": "c3", "chat": {"history": {"currentId": "a", "messages":
+		{"a": {"parentId": "a", "role": "user", "content": "b"}}}}}`)
 	f.Add(`{"messages": [{"uuid": "m1", "role": "user", "content": "a"}]}`)
 	f.Fuzz(func(t *testing.T, chat string) {
 		for _, format := range Formats() {
