@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"sync"
@@ -134,22 +135,12 @@ func TestTurns_SurviveKills(t *testing.T) {
 }
 
 // watchRecall recalls a known memory repeatedly until it is stopped: every answer
-// must hold the memory. It returns the parts that the answers named as degraded.
+// must hold the memory, and there is one at least. It returns the parts that the answers named as degraded.
 func (s *server) watchRecall(stop <-chan struct{}) <-chan []string {
 	named := make(chan []string, 1)
 	go func() {
 		seen := map[string]bool{}
 		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				var parts []string
-				for part := range seen {
-					parts = append(parts, part)
-				}
-				named <- parts
-				return
-			case <-time.After(betweenRecalls):
-			}
 			r, err := s.try("POST", "/v1/recall", object{
 				"user_id": "ada", "query": fmt.Sprintf("the lighthouse keeper of page %d", i), "limit": 20,
 				"touch": false, "route": false,
@@ -160,6 +151,12 @@ func (s *server) watchRecall(stop <-chan struct{}) <-chan []string {
 			degraded, _ := r.body["degraded"].([]any)
 			for _, part := range degraded {
 				seen[part.(string)] = true
+			}
+			select {
+			case <-stop:
+				named <- slices.Collect(maps.Keys(seen))
+				return
+			case <-time.After(betweenRecalls):
 			}
 		}
 	}()

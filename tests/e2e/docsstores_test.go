@@ -53,7 +53,11 @@ func TestDocs_CommandsWorkOnPostgresAndMilvus(t *testing.T) {
 			"PGPASSWORD="+password)
 		name := strings.TrimPrefix(at.Path, "/")
 		collection := milvustest.Collection(p.t)
+		const verify = "DATABASE_URL=postgres:///restored MILVUS_MEMORY_COLLECTION=restored hippocampus verify"
 		here := strings.NewReplacer(
+			// A busy Milvus may not answer in time.
+			verify, fmt.Sprintf("for _ in {1..9}; do DATABASE_URL=%s MILVUS_MEMORY_COLLECTION=%s_restored hippocampus verify"+
+				" && break; done", restored, collection),
 			"createdb restored", fmt.Sprintf("dropdb %[1]s\ncreatedb %[1]s", name), "--dbname=restored", "--dbname="+name,
 			"postgres:///restored", restored, "COLLECTION=restored", "COLLECTION="+collection+"_restored",
 			"postgres://hippocampus:secret@db.example.com/hippocampus", restored, "127.0.0.1:8081", "127.0.0.1:8080")
