@@ -1,9 +1,7 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"hippocampus/internal/memory"
@@ -48,18 +46,5 @@ func (c Change) outlive(m *memory.Memory, before string, end, now time.Time) {
 		m.ExpiresAt = end
 	case m.Content != before && m.HasExpired(now):
 		m.ExpiresAt = time.Time{}
-	}
-}
-
-// endMessages gives the end of a plan that is no fact to the message that states nothing else. A message whose plan is
-// a fact ends with that.
-func endMessages(messages []memory.Memory, candidates []memory.Candidate) {
-	for i := range messages {
-		m := &messages[i]
-		for _, c := range candidates {
-			if c.Verdict == memory.BelowThreshold && c.Content == strings.TrimSpace(m.Content) {
-				m.ExpiresAt = cmp.Or(m.ExpiresAt, c.ExpiresAt)
-			}
-		}
 	}
 }

@@ -21,10 +21,10 @@ const (
 )
 
 // messages drafts memories of the chat messages of a turn, without embeddings and in the order of the
-// turn: one of each message, or several of a long one. The memories hold what was said, except for what
-// is left out. Their ids are derived from the turn, so that a turn that is processed again makes the same
-// memories. previous is what was said last before the turn; zero if it is not known. Nothing counts as left
-// out if messages are not kept at all.
+// turn: one of each message, or several of a long one or of one with a dated plan. The memories hold what
+// was said, except for what is left out. Their ids are derived from the turn, so that a turn that is processed
+// again makes the same memories. previous is what was said last before the turn; zero if it is not known.
+// Nothing counts as left out if messages are not kept at all.
 func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) (
 	drafts []memory.Memory, leftOut []memory.Omission,
 ) {
@@ -45,14 +45,14 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 		for _, reason := range memory.OmissionReasons {
 			leftOut = omit(leftOut, place, reason, left[reason])
 		}
-		for part, content := range text.Divide(kept, partRunes(kept)) {
+		for part, p := range s.pieces(turn, place, kept) {
 			draft := memory.Memory{
 				ID:    memory.DerivedID(turn.ID, place, part),
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
-				Speaker: memory.SpeakerOf(m.Role, m.Name), Asked: asked, Content: content, Type: memory.TypeMessage,
-				Importance: importance, CreatedAt: turn.SaidAt(place), ExpiresAt: turn.ExpiresAt,
+				Speaker: memory.SpeakerOf(m.Role, m.Name), Asked: asked, Content: p.content, Type: memory.TypeMessage,
+				Importance: importance, CreatedAt: turn.SaidAt(place), ExpiresAt: p.ends,
 			}
-			draft.Domain = s.Guess(content)
+			draft.Domain = s.Guess(draft.Content)
 			draft.Lexemes = text.Join(text.Lexemes(draft.IndexedTextIn(cmp.Or(turn.Zone, time.UTC))))
 			drafts = append(drafts, draft)
 		}

@@ -88,7 +88,6 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	}
 	candidates := s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes)
 	refuseUnsaid(question, candidates)
-	endMessages(messages, candidates)
 	err = s.write(ctx, turn, candidates, messages, stored)
 	if !stored && memory.IsKind(err, memory.KindConflict) {
 		return s.writeToStored(ctx, turn, candidates, messages, err)

@@ -2,9 +2,11 @@ package scorer
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"hippocampus/internal/lang/times"
 	"hippocampus/internal/memory"
+	"hippocampus/scorer/voice"
 )
 
 // endsPattern matches plans that are over after their day. lastsPattern matches what begins on that day, comes again or
@@ -20,6 +22,35 @@ var (
 		`每[天周月年个]|生日|纪念日|开始|入职|搬|结婚|婚礼|入学|毕业|退休|通常|经常|一直|直到|刚|取消|[开去考坐看做加]了|过了|完了|` +
 		`；|[，、](?:我|他|她|但|而|因|所以|也|还)`)
 )
+
+// Plan is a sentence of the user that states a dated plan, such as a flight, and when that is over.
+type Plan struct {
+	Content string
+	Ends    time.Time
+}
+
+// Plans returns the dated plans that a message of the user states in the user's own words, in their order. The message
+// was said at an instant, whose zone is the user's.
+func Plans(message string, at time.Time) (plans []Plan) {
+	message = firstRunes(message, maxReadRunes)
+	if !endsPattern.MatchString(message) {
+		return nil
+	}
+	for _, span := range voice.Spans(message) {
+		if span.Kind != voice.Own {
+			continue
+		}
+		for _, sentence := range sentences(span.Text) {
+			if utf8.RuneCountInString(sentence) > maxSentenceRunes || question.MatchString(apostrophes.Replace(sentence)) {
+				continue
+			}
+			if end := planEnd(sentence, at); !end.IsZero() {
+				plans = append(plans, Plan{sentence, end})
+			}
+		}
+	}
+	return plans
+}
 
 // planEnd returns when a dated plan is over that was stated at an instant: at the end of the last day that it names, in
 // the zone of the instant. It is zero for what is no plan, is not dated, or is over already.

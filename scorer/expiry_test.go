@@ -1,6 +1,7 @@
 package scorer
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,31 @@ func TestLLM_ProposesEnds(t *testing.T) {
 		facts, err := NewLLM(chat).Score(t.Context(), said("I'm Ana. "+c.fact), nil)
 		if err != nil || len(facts) != 1 || facts[0].Type != memory.Type("task") || !facts[0].ExpiresAt.Equal(c.want) {
 			t.Errorf("%s: %+v, %v", name, facts, err)
+		}
+	}
+}
+
+// The plans of a message are its sentences that state one in the user's own words.
+func TestPlans_AreSentencesOfTheUser(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
+	for message, want := range map[string]string{
+		"My flight to Rome is on 3 May. I am allergic to peanuts.":            "My flight to Rome is on 3 May.",
+		"My check-up with Dr. Li is on 5 May. I fly on 3 May.":                "My check-up with Dr. Li is on 5 May.|I fly on 3 May.",
+		"我3月5日有个面试。我对花生过敏。":                                                   "我3月5日有个面试。",
+		"Is my flight on 3 May? I am allergic to peanuts.":                    "",
+		"My boss wrote: \"The meeting is on 3 May. Bring cake.\" I like him.": "",
+		"I like flights. I am allergic to peanuts.":                           "",
+	} {
+		var got []string
+		for _, plan := range Plans(message, at) {
+			got = append(got, plan.Content)
+			if !plan.Ends.After(at) {
+				t.Errorf("%q ends at %v", plan.Content, plan.Ends)
+			}
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
 		}
 	}
 }

@@ -61,3 +61,38 @@ func TestShelfLife_PlansAreFormerAfterTheirDay(t *testing.T) {
 		}
 	})
 }
+
+// In a message of several statements, a dated plan ends by itself, and the other statements go on to answer, whether
+// they are facts or not.
+func TestShelfLife_PlansEndByThemselvesInLongerMessages(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		for user, rest := range map[string]string{
+			"fact": "I am allergic to peanuts.", "remark": "The peanuts at the airport were awful.", "chinese": "我对花生过敏。",
+		} {
+			plan, query, about, other := "My flight to Rome is on 3 March.", "When is my flight to Rome?", "flight", "peanuts"
+			if user == "chinese" {
+				plan, query, about, other = "我3月3日有个面试。", "我的面试是什么时候？", "面试", "花生"
+			}
+			said := turn(user, plan+" "+rest)
+			said["at"] = "2026-02-20T10:00:00Z"
+			s.call("POST", "/v1/turns", said, 200)
+			for query, isPlan := range map[string]bool{query: true, other: false} {
+				got := s.recalled(user, query)
+				if strings.Contains(got, about) || !isPlan && !strings.Contains(got, other) {
+					t.Errorf("%s, about the present: %s", query, got)
+				}
+				before := s.call("POST", "/v1/recall", object{
+					"user_id": user, "query": query, "at": "2026-03-01T10:00:00Z",
+				}, 200)
+				if isPlan && !strings.Contains(before.raw, about) {
+					t.Errorf("%s, before: %s", query, before.raw)
+				}
+			}
+			past := s.call("POST", "/v1/recall", object{"user_id": user, "query": query, "include_former": true}, 200)
+			if !strings.Contains(past.raw, `"former_until":"2026-03-04T00:00:00Z"`) {
+				t.Errorf("%s, former: %s", query, past.raw)
+			}
+		}
+	})
+}
