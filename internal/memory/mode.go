@@ -18,7 +18,7 @@ var Modes = []Mode{ModeOn, ModeRead, ModeOff}
 // nameOfOn is how texts name ModeOn.
 const nameOfOn = "on"
 
-// ModeNamed returns the mode with a name: on, read or off. "" names none, and is ModeOn.
+// ModeNamed returns the mode with a name: on, read or off. Without a name it returns ModeOn.
 func ModeNamed(name string) Mode {
 	if name == nameOfOn {
 		return ModeOn
