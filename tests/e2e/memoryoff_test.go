@@ -22,7 +22,7 @@ func off(mode, conversation string, contents ...string) object {
 }
 
 // What is said while memory is off, or only read, is in no memory, candidate, summary, prompt or embedding, and in no
-// row but that of its turn in a conversation: not after a kill, a replay, a consolidation or an import either.
+// row but that of its turn in a conversation: not after a kill, a replay or a consolidation either.
 func TestMemoryOff_TurnsKeepNothing(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
