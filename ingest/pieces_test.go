@@ -17,7 +17,7 @@ func TestMessages_DatedPlansEndByThemselves(t *testing.T) {
 		role    string
 		content string
 		ends    time.Time // of the turn
-		want    []string  // pieces, of which the one with the flight ends
+		want    []string  // pieces; the one with the flight ends
 	}{
 		"alone":              {"user", flight, time.Time{}, []string{flight}},
 		"before a statement": {"user", flight + " " + allergy, time.Time{}, []string{flight, allergy}},

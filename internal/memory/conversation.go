@@ -135,7 +135,7 @@ const (
 	derivedTitleRunes = 80  // derived by TitleOf
 )
 
-// Title is the title that a conversation gets from the turn: see TitleOf. A turn from which nothing is kept gives none.
+// Title is the title that a conversation gets from the turn: see TitleOf. It is empty if nothing is kept from the turn.
 func (t Turn) Title() string {
 	if !t.Memory.Keeps() {
 		return ""

@@ -31,7 +31,7 @@ func requestsSomething(sentence string) bool {
 	return (isQuestion || requested.MatchString(sentence)) && len(text.Lexemes(sentence)) > 0
 }
 
-// leastStated is the least number of lexemes of a statement: "Hi!" and "About Dr." are none.
+// leastStated is the least number of lexemes of a statement; "Hi!" and "About Dr." have fewer.
 const leastStated = 2
 
 // statesBeforeItAsks reports whether the first sentence of a text states something, and a later one asks or requests.

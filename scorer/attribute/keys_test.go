@@ -35,7 +35,7 @@ func TestOf_ReadsKeysInTwoLanguages(t *testing.T) {
 	}
 }
 
-// A key that names something else claims nothing, and neither does a value that is none of the attribute.
+// A key of another attribute claims nothing, and neither does a value that the attribute cannot have.
 func TestOf_ReadsNoOtherKeys(t *testing.T) {
 	t.Parallel()
 	for _, statement := range []string{
