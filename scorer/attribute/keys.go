@@ -11,7 +11,8 @@ import (
 // language.
 var keys = []struct{ attribute, names, english, chinese string }{
 	{
-		attribute: home, names: `home|home city|city|city of residence|place of residence|residence|location|` +
+		attribute: home,
+		names: `home|home city|city|city of residence|place of residence|residence|location|` +
 			`家|城市|居住城市|居住地|居住地点|所在城市|所在地|现居地|现居城市|常住地|常住城市|住址|住处|住所|家庭住址`,
 		english: "The user lives in *.", chinese: "我住在*。",
 	},
@@ -24,8 +25,9 @@ var keys = []struct{ attribute, names, english, chinese string }{
 		english: "The user is a *.", chinese: "我的职业是*。",
 	},
 	{
-		attribute: relationship, names: `relationship|relationship status|marital status|感情状况|感情状态|婚姻状况|婚姻状态|婚姻`,
-		english: "The user is *.", chinese: "我是*。",
+		attribute: relationship,
+		names:     `relationship|relationship status|marital status|感情状况|感情状态|婚姻状况|婚姻状态|婚姻`,
+		english:   "The user is *.", chinese: "我是*。",
 	},
 	{
 		attribute: diet, names: `diet|dietary preference|eating habits|饮食|饮食习惯|饮食偏好`,
