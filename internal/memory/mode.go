@@ -1,7 +1,5 @@
 package memory
 
-import "slices"
-
 // Mode says how much of memory is on, for a turn and for all that it belongs to. The zero Mode is On.
 type Mode string
 
@@ -39,10 +37,3 @@ func (m Mode) Keeps() bool { return m == ModeOn }
 
 // Recalls reports whether memories are recalled.
 func (m Mode) Recalls() bool { return m != ModeOff }
-
-// Strictest returns the strictest of some modes.
-func Strictest(modes ...Mode) Mode {
-	return slices.MaxFunc(append(modes, ModeOn), func(a, b Mode) int {
-		return slices.Index(Modes, a) - slices.Index(Modes, b)
-	})
-}

@@ -76,6 +76,7 @@ func keepAll(t *testing.T, f fault, seed int) {
 	cfg.Embedding.BaseURL, cfg.Embedding.APIKey = embedders.URL(), "key"
 	cfg.Embedding.Timeout = 200 * time.Millisecond
 	cfg.API.WaitTimeout = 200 * time.Millisecond
+	cfg.API.ShutdownTimeout = time.Minute // of a machine that is busy with the other doors
 	cfg.Proxy.Upstream = upstream.URL()
 	d := doors{start(t, cfg)}
 	defer d.stop()

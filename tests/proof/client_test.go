@@ -79,7 +79,7 @@ func (s *server) call(method, path string, body any, statuses ...int) reply {
 }
 
 // waitLimit is how long a condition may take to come true on a busy machine.
-const waitLimit = 5 * time.Minute
+const waitLimit = 15 * time.Minute
 
 // eventually waits until f reports no more reason to wait.
 func eventually(t *testing.T, what string, f func() (waiting string)) {

@@ -42,7 +42,8 @@ type chat struct {
 	messages []Message
 }
 
-// readers make a chat from its JSON, by the program that exported it. They return errForeign if it is no such chat.
+// readers make a chat from its JSON, by the program that exported it. They return errForeign if it is no such chat,
+// and errNowhere if it has messages and no last one.
 var readers = map[string]func(json.RawMessage) (chat, error){
 	"chatgpt": chatGPT, "claude": claude, "openwebui": openWebUI, "zep": zep,
 }
@@ -51,6 +52,9 @@ var readers = map[string]func(json.RawMessage) (chat, error){
 func Formats() []string { return slices.Sorted(maps.Keys(readers)) }
 
 var errForeign = errors.New("it is not a chat of this program: give --from the program that made the export")
+
+// errNowhere is the error of a chat whose messages are a tree without a way to the last one.
+var errNowhere = errors.New("it does not say which of its messages is the last")
 
 // Export is a file with chats.
 type Export struct {

@@ -144,6 +144,8 @@ func TestTurns_NameWhatTheyCannotRead(t *testing.T) {
 		"of another program": {"claude", "[" + chatGPTChat + "]"},
 		"no list of chats":   {"openwebui", `{"chats": 1}`},
 		"no JSON":            {"zep", "hello"},
+		"no last message":    {"chatgpt", strings.Replace(chatGPTChat, `"current_node": "h"`, `"current_node": null`, 1)},
+		"no end of a tree":   {"openwebui", `{"id": "c", "chat": {"history": {"messages": {"m": {"role": "user"}}}}}`},
 		"a zip of a mailbox": {"chatgpt", string(zipOf(t, "mail.json", "[]"))},
 	} {
 		if lines, errs := read(t, test.format, []byte(test.file)); len(lines) > 0 || len(errs) != 1 {

@@ -46,6 +46,9 @@ func chatGPT(raw json.RawMessage) (chat, error) {
 		read.messages = append(read.messages, m)
 		node = n.Parent
 	}
+	if len(read.messages) == 0 && len(c.Mapping) > 0 {
+		return chat{}, errNowhere
+	}
 	slices.Reverse(read.messages)
 	return read, nil
 }

@@ -44,6 +44,9 @@ func openWebUI(raw json.RawMessage) (chat, error) {
 			read.messages = append(read.messages, m.message())
 		}
 	}
+	if len(read.messages) == 0 && len(history.Messages) > 0 {
+		return chat{}, errNowhere
+	}
 	return read, nil
 }
 

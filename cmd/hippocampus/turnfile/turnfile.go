@@ -77,7 +77,9 @@ func ImportChats(ctx context.Context, to Target, chats *chatfile.Export) error {
 		if err != nil {
 			return err
 		}
-		turn.UserID = cmp.Or(to.User, turn.UserID)
+		if turn.UserID = cmp.Or(to.User, turn.UserID); turn.UserID == "" {
+			return errors.New("the chats do not say whose they are: give --user")
+		}
 		body, err := json.Marshal(turn)
 		if err == nil {
 			err = done.report(ctx, "turn "+turn.ID, body)
