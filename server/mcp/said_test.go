@@ -41,6 +41,23 @@ func TestTools_StateTheDaysOfTheUser(t *testing.T) {
 	contains(t, text, "+09:00 created (api)")
 	text, _ = c.call("update_memory", args{"memory_id": listed.Memories[0].ID, "importance": 1})
 	contains(t, text, "Changed: ", "(fact, 2026-02-01")
+	text, _ = c.call("add_memory", args{"user_id": "ada", "content": "Has a dentist.", "expires_at": "2027-05-03"})
+	contains(t, text, "Has a dentist. (fact, ", ", until 2027-05-03)")
+	text, listed = c.call("search_memories", args{"user_id": "ada", "query": "dentist"})
+	contains(t, text, ", until 2027-05-03, confidence ")
+	id := listed.Memories[0].ID
+	text, _ = c.call("update_memory", args{"memory_id": id, "expires_at": "2020-01-31T12:00:00Z"})
+	contains(t, text, ", until 2020-01-31)")
+	text, _ = c.call("list_memories", args{"user_id": "ada"})
+	contains(t, text, "Has a dentist. (fact, ", ", until 2020-01-31)")
+	text, _ = c.call("search_memories", args{"user_id": "ada", "query": "dentist"})
+	if strings.Contains(text, "Has a dentist.") {
+		t.Errorf("what has ended is found: %s", text)
+	}
+	if text, _ = c.call("update_memory", args{"memory_id": id, "expires_at": ""}); strings.Contains(text, "until") {
+		t.Errorf("with its end removed: %s", text)
+	}
+	contains(t, c.refused("update_memory", args{"memory_id": id, "expires_at": "May"}), "expires_at")
 }
 
 // A tool names the secrets that were cut out of its arguments, and a context says how much did not fit.

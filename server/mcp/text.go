@@ -40,6 +40,7 @@ type memoryBody struct {
 	SupersededBy   string          `json:"superseded_by,omitempty"`
 	CreatedAt      time.Time       `json:"created_at"`
 	LastSaidAt     time.Time       `json:"last_said_at,omitzero"`
+	ExpiresAt      time.Time       `json:"expires_at,omitzero"`
 	UpdatedAt      time.Time       `json:"updated_at"`
 
 	// Only a search or a context sets the following fields.
@@ -107,6 +108,9 @@ func (m memoryBody) line(zone *time.Location) string {
 	text := fmt.Sprintf("[%s] %s (%s, %s", m.ID, content, m.Type, m.CreatedAt.In(zone).Format(time.DateOnly))
 	if !m.LastSaidAt.IsZero() {
 		text += ", last said " + m.LastSaidAt.In(zone).Format(time.DateOnly)
+	}
+	if !m.ExpiresAt.IsZero() {
+		text += ", until " + m.ExpiresAt.Add(-1).In(zone).Format(time.DateOnly) // its last day
 	}
 	if m.Status != memory.Active {
 		text += ", " + string(m.Status)
