@@ -219,6 +219,8 @@ type KeyFilter struct {
 type Counts interface {
 	// Stats counts one app's rows.
 	Stats(ctx context.Context, appID string) (Stats, error)
+	// ShelfLives counts the active memories of an app, or of one user of it, that have an end, at an instant.
+	ShelfLives(ctx context.Context, of memory.Owner, at time.Time) (ShelfLives, error)
 	// Usage counts what an app keeps, for each of its quotas that is not 0.
 	Usage(ctx context.Context, appID string, quotas Usage) (Usage, error)
 	// Users pages through an app's users that have active memories, in the order of their ids.
@@ -248,6 +250,12 @@ type Stats struct {
 	Turns      map[memory.TurnStatus]int
 	Candidates map[memory.Verdict]int
 	Vectors    map[memory.VectorState]int
+}
+
+// ShelfLives counts active memories that have an end.
+type ShelfLives struct {
+	Limited int // with an end, past or to come
+	Ended   int // of them: former by now
 }
 
 // UserFilter chooses users of an app.

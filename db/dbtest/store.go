@@ -68,6 +68,7 @@ func stats(t *testing.T, s db.Store) {
 		Candidates: map[memory.Verdict]int{memory.InvalidAnswer: 1},
 		Vectors:    map[memory.VectorState]int{memory.VectorSynced: 1, memory.VectorPending: 2},
 	})
+	shelfLives(t, s)
 }
 
 func migrateAgain(t *testing.T, s db.Store) {
@@ -140,6 +141,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["ListKeys"] = s.ListKeys(ctx, db.KeyFilter{Limit: 1})
 	errs["RevokeKey"] = s.RevokeKey(ctx, id, "", epoch)
 	_, errs["Stats"] = s.Stats(ctx, "app")
+	_, errs["ShelfLives"] = s.ShelfLives(ctx, alice, epoch)
 	_, errs["Usage"] = s.Usage(ctx, "app", db.Usage{Users: 1})
 	_, errs["Users"] = s.Users(ctx, db.UserFilter{AppID: "app", Limit: 1})
 	_, errs["UserHoldings"] = s.UserHoldings(ctx, alice)

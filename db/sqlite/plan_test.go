@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/dbtest"
@@ -206,6 +207,11 @@ func TestStats_ReadsIndexesAlone(t *testing.T) {
 	if _, err := s.Stats(t.Context(), "app"); err != nil {
 		t.Fatal(err)
 	}
+	for _, of := range []memory.Owner{{AppID: "app"}, {AppID: "app", UserID: "user"}} {
+		if _, err := s.ShelfLives(t.Context(), of, time.Unix(0, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	counted := 0
 	for query, args := range maps.Clone(record.ran) {
 		type step struct {
@@ -229,7 +235,7 @@ func TestStats_ReadsIndexesAlone(t *testing.T) {
 			}
 		}
 	}
-	if counted != 3 {
-		t.Errorf("%d steps count memories, want 3", counted)
+	if counted != 5 {
+		t.Errorf("%d steps count memories, want 5", counted)
 	}
 }

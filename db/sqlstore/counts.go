@@ -31,6 +31,17 @@ func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	return statsOf(counts), nil
 }
 
+func (s *Store) ShelfLives(ctx context.Context, of memory.Owner, at time.Time) (db.ShelfLives, error) {
+	query, args := `SELECT count(*), count(*) FILTER (WHERE expires_at <= $2)
+		FROM agent_memories{| INDEXED BY agent_memories_shelf_lives}
+		WHERE app_id = $1 AND status = 'active' AND expires_at IS NOT NULL`, []any{of.AppID, at}
+	if of.UserID != "" {
+		query, args = query+` AND user_id = $3`, append(args, of.UserID)
+	}
+	n, _, err := first(ctx, s.long(), func(n *db.ShelfLives) []any { return []any{&n.Limited, &n.Ended} }, query, args...)
+	return n, s.fault(err, "count the memories that have an end")
+}
+
 func (s *Store) Usage(ctx context.Context, appID string, quotas db.Usage) (u db.Usage, err error) {
 	for _, of := range []struct {
 		quota int

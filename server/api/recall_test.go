@@ -229,12 +229,20 @@ func TestStats_CountRows(t *testing.T) {
 	f.accept("u", "", "I moved to Lisbon.")
 	f.keep(ingest.Write{Owner: owner("v"), Content: "Grows peanuts.", Domain: memory.Lifestyle})
 	f.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "w"}, Content: "c"})
+	for content, end := range map[string]string{"Has a dentist.": "2000-01-31", "Flies to Rome.": "2090-01-31"} {
+		f.keep(ingest.Write{
+			Owner: owner("v"), Content: content, Domain: memory.Lifestyle, Expires: memory.Expiry{Day: end},
+		})
+	}
 	want := statsBody{
-		AppID: "app", Users: 2, Memories: map[memory.Status]int{memory.Active: 3},
-		Domains: map[memory.Domain]int{memory.Preferences: 2,
-			memory.Lifestyle: 1}, Types: map[memory.Type]int{memory.TypeFact: 3},
+		AppID: "app", Users: 2, Memories: map[memory.Status]int{memory.Active: 5},
+		Domains: map[memory.Domain]int{memory.Preferences: 2, memory.Lifestyle: 3},
+		Types:   map[memory.Type]int{memory.TypeFact: 5}, ShelfLives: shelfLivesBody{Limited: 2, Ended: 1},
 		Turns: map[memory.TurnStatus]int{memory.TurnAccepted: 1}, Candidates: map[memory.Verdict]int{},
-		Vectors: map[memory.VectorState]int{memory.VectorSynced: 3},
+		Vectors: map[memory.VectorState]int{memory.VectorSynced: 5},
+	}
+	if of := fetch[statsBody](f, 200, "GET", "/v1/stats?user_id=v", "").User.ShelfLives; of != want.ShelfLives {
+		t.Errorf("of the user: %+v", of)
 	}
 	got := fetch[statsBody](f, 200, "GET", "/v1/stats", "")
 	got.Retention = retentionBody{} // TestStats_CountRetention

@@ -24,6 +24,7 @@ type StatsParts struct {
 // StatsCounter counts the rows of an app; db.Counts implements it.
 type StatsCounter interface {
 	Stats(ctx context.Context, appID string) (db.Stats, error)
+	ShelfLives(ctx context.Context, of memory.Owner, at time.Time) (db.ShelfLives, error)
 }
 
 // RetentionCounter counts active memories by their retention; package forgetting implements it.
@@ -49,6 +50,7 @@ type statsBody struct {
 	Turns      map[memory.TurnStatus]int  `json:"turns"`
 	Candidates map[memory.Verdict]int     `json:"candidates"`
 	Vectors    map[memory.VectorState]int `json:"vectors"`
+	ShelfLives shelfLivesBody             `json:"shelf_lives"`
 	Retention  retentionBody              `json:"retention"`
 	User       *userStatsBody             `json:"user,omitempty"`
 	Embedding  *Embedding                 `json:"embedding,omitempty"`
@@ -57,8 +59,15 @@ type statsBody struct {
 
 // userStatsBody is the part of the answer about the user whom the request names.
 type userStatsBody struct {
-	UserID    string        `json:"user_id"`
-	Retention retentionBody `json:"retention"`
+	UserID     string         `json:"user_id"`
+	ShelfLives shelfLivesBody `json:"shelf_lives"`
+	Retention  retentionBody  `json:"retention"`
+}
+
+// shelfLivesBody counts active memories that have an end.
+type shelfLivesBody struct {
+	Limited int `json:"limited"`
+	Ended   int `json:"ended"`
 }
 
 // Embedding names the models that memories are embedded by.
@@ -87,10 +96,16 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 	}
 	var n db.Stats
 	var all retentionBody
+	var limited db.ShelfLives
 	var user *userStatsBody
+	now := h.retention.now()
 	group, ctx := errgroup.WithContext(ctx) // each of them reads many rows
 	group.Go(func() (err error) {
 		n, err = h.Counter.Stats(ctx, r.Key.AppID)
+		return err
+	})
+	group.Go(func() (err error) {
+		limited, err = h.Counter.ShelfLives(ctx, memory.Owner{AppID: r.Key.AppID}, now)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -99,8 +114,13 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 	})
 	if userID != "" {
 		group.Go(func() error {
-			d, err := h.Retention.UserDistribution(ctx, memory.Owner{AppID: r.Key.AppID, UserID: userID})
-			user = &userStatsBody{UserID: userID, Retention: retentionOf(d, h.retention.now())}
+			owner := memory.Owner{AppID: r.Key.AppID, UserID: userID}
+			d, err := h.Retention.UserDistribution(ctx, owner)
+			if err != nil {
+				return err
+			}
+			limited, err := h.Counter.ShelfLives(ctx, owner, now)
+			user = &userStatsBody{userID, shelfLivesBody(limited), retentionOf(d, h.retention.now())}
 			return err
 		})
 	}
@@ -111,7 +131,7 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 		AppID: r.Key.AppID, Users: n.Users,
 		Memories: mapNotNil(n.Memories), Domains: mapNotNil(n.Domains), Types: mapNotNil(n.Types),
 		Turns: mapNotNil(n.Turns), Candidates: mapNotNil(n.Candidates), Vectors: mapNotNil(n.Vectors),
-		Retention: all, User: user,
+		ShelfLives: shelfLivesBody(limited), Retention: all, User: user,
 	}
 	if h.Embedding != nil {
 		embedding := h.Embedding()

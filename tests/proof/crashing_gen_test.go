@@ -1188,6 +1188,16 @@ func (store *crashingStore) SettleEmbeddings(
 	})
 }
 
+func (store *crashingStore) ShelfLives(
+	ctx context.Context,
+	of memory.Owner,
+	at time.Time,
+) (db.ShelfLives, error) {
+	return get(store.fuse, "ShelfLives", func() (db.ShelfLives, error) {
+		return store.real.ShelfLives(ctx, of, at)
+	})
+}
+
 func (store *crashingStore) Sources(
 	ctx context.Context,
 	owner memory.Owner,

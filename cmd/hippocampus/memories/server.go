@@ -68,11 +68,18 @@ func (r retention) String() string {
 	return strings.Join(append(parts, fmt.Sprintf("exempt %d", r.Exempt)), ", ")
 }
 
+// shelfLives counts active memories that have an end.
+type shelfLives struct{ Limited, Ended int }
+
+func (l shelfLives) String() string {
+	return fmt.Sprintf("%d with an end, %d ended", l.Limited, l.Ended)
+}
+
 func (p program) stats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "stats",
 		Short:       "Count what the server holds",
-		Long:        "Count what the app of the key has. With --user, count the retention of that user's memories also.",
+		Long:        "Count what the app of the key has. With --user, count that user's memories by retention and shelf life also.",
 		Example:     "  hippocampus stats\n  hippocampus stats --user ada",
 		Annotations: map[string]string{Routes: "GET /v1/stats"},
 		Args:        cobra.NoArgs,
@@ -91,10 +98,12 @@ func (p program) stats() *cobra.Command {
 			Turns     map[string]int
 			Verdicts  map[string]int `json:"candidates"`
 			Vectors   map[string]int
+			Limited   shelfLives `json:"shelf_lives"`
 			Retention retention
 			User      *struct {
-				UserID    string `json:"user_id"`
-				Retention retention
+				UserID     string     `json:"user_id"`
+				ShelfLives shelfLives `json:"shelf_lives"`
+				Retention  retention
 			}
 			Embedding *struct {
 				Serving, Target string
@@ -107,10 +116,13 @@ func (p program) stats() *cobra.Command {
 		fields := [][2]string{
 			{"app", terminal.Line(s.AppID)}, {"users", fmt.Sprint(s.Users)}, {"memories", counts(s.Memories)},
 			{"types", counts(s.Types)}, {"domains", counts(s.Domains)}, {"turns", counts(s.Turns)},
-			{"verdicts", counts(s.Verdicts)}, {"vectors", counts(s.Vectors)}, {"retention", s.Retention.String()},
+			{"verdicts", counts(s.Verdicts)}, {"vectors", counts(s.Vectors)}, {"shelf lives", s.Limited.String()},
+			{"retention", s.Retention.String()},
 		}
 		if s.User != nil {
-			fields = append(fields, [2]string{"of " + terminal.Line(s.User.UserID), s.User.Retention.String()})
+			fields = append(fields, [2]string{
+				"of " + terminal.Line(s.User.UserID), s.User.Retention.String() + "; " + s.User.ShelfLives.String(),
+			})
 		}
 		if e := s.Embedding; e != nil {
 			text := terminal.Line(e.Serving)

@@ -6850,6 +6850,19 @@ type ServerState struct {
 	TurnsLagMs int `json:"turns_lag_ms"`
 }
 
+// ShelfLives Counts of active memories that have an `expires_at`.
+type ShelfLives struct {
+	// Ended Of them those that have ended, which are former.
+	//
+	// Example: 3
+	Ended int `json:"ended"`
+
+	// Limited Active memories with an end, past or to come.
+	//
+	// Example: 12
+	Limited int `json:"limited"`
+}
+
 // Skill A skill with its workflows.
 type Skill struct {
 	// Best The workflows, by their importance.
@@ -6971,6 +6984,9 @@ type Stats struct {
 
 	// Retention How well active memories are retained. Those of an app are counted at most once a minute.
 	Retention Retention `json:"retention"`
+
+	// ShelfLives Counts of active memories that have an `expires_at`.
+	ShelfLives ShelfLives `json:"shelf_lives"`
 
 	// Turns How many of each kind. Domains and types count active memories; vectors count desired vector states.
 	//
@@ -7672,6 +7688,9 @@ type UserRequest struct {
 type UserStats struct {
 	// Retention How well active memories are retained. Those of an app are counted at most once a minute.
 	Retention Retention `json:"retention"`
+
+	// ShelfLives Counts of active memories that have an `expires_at`.
+	ShelfLives ShelfLives `json:"shelf_lives"`
 
 	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
 	//
@@ -10774,7 +10793,7 @@ type ClientInterface interface {
 
 	// GetStats Count what the app has
 	//
-	// Kinds with nothing in them are left out. With `user_id`, `user` has the retention of that user's memories. Role read.
+	// Kinds with nothing in them are left out. With `user_id`, `user` has the retention and the shelf lives of that user's memories. Role read.
 	//
 	// Corresponds with GET /v1/stats (the `GetStats` operationId).
 	GetStats(ctx context.Context, params *GetStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -13146,7 +13165,7 @@ func (c *Client) RecordOutcome(ctx context.Context, name SkillRef, body RecordOu
 
 // GetStats Count what the app has
 //
-// Kinds with nothing in them are left out. With `user_id`, `user` has the retention of that user's memories. Role read.
+// Kinds with nothing in them are left out. With `user_id`, `user` has the retention and the shelf lives of that user's memories. Role read.
 //
 // Corresponds with GET /v1/stats (the `GetStats` operationId).
 func (c *Client) GetStats(ctx context.Context, params *GetStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {

@@ -2388,6 +2388,16 @@ class ServerState(Model):
     """The scheduled kinds of job, the next to run first."""
 
 
+class ShelfLives(Model):
+    """Counts of active memories that have an `expires_at`."""
+
+    limited: int
+    """Active memories with an end, past or to come."""
+
+    ended: int
+    """Of them those that have ended, which are former."""
+
+
 class Skill(Model):
     """A skill with its workflows."""
 
@@ -2450,6 +2460,7 @@ class Stats(Model):
     turns: Counts
     candidates: Counts
     vectors: Counts
+    shelf_lives: ShelfLives
     retention: Retention
     user: UserStats | None = None
     embedding: EmbeddingStats | None = None
@@ -2694,6 +2705,7 @@ class UserStats(Model):
     """The user whom the request names, counted at once; absent without `user_id`."""
 
     user_id: UserID
+    shelf_lives: ShelfLives
     retention: Retention
 
 

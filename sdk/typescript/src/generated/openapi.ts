@@ -1144,7 +1144,7 @@ export interface paths {
         };
         /**
          * Count what the app has
-         * @description Kinds with nothing in them are left out. With `user_id`, `user` has the retention of that user's memories. Role read.
+         * @description Kinds with nothing in them are left out. With `user_id`, `user` has the retention and the shelf lives of that user's memories. Role read.
          */
         get: operations["getStats"];
         put?: never;
@@ -5387,6 +5387,7 @@ export interface components {
             turns: components["schemas"]["Counts"];
             candidates: components["schemas"]["Counts"];
             vectors: components["schemas"]["Counts"];
+            shelf_lives: components["schemas"]["ShelfLives"];
             retention: components["schemas"]["Retention"];
             user?: components["schemas"]["UserStats"];
             embedding?: components["schemas"]["EmbeddingStats"];
@@ -5401,7 +5402,21 @@ export interface components {
         /** @description The user whom the request names, counted at once; absent without `user_id`. */
         UserStats: {
             user_id: components["schemas"]["UserID"];
+            shelf_lives: components["schemas"]["ShelfLives"];
             retention: components["schemas"]["Retention"];
+        };
+        /** @description Counts of active memories that have an `expires_at`. */
+        ShelfLives: {
+            /**
+             * @description Active memories with an end, past or to come.
+             * @example 12
+             */
+            limited: number;
+            /**
+             * @description Of them those that have ended, which are former.
+             * @example 3
+             */
+            ended: number;
         };
         /** @description By which models the memories of all apps are embedded. They differ while a changed model takes over. */
         EmbeddingStats: {
