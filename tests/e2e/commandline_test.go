@@ -193,5 +193,19 @@ func TestCommandLine_WorksOnEverySize(t *testing.T) {
 			t.Errorf("after forgetting, list prints %s", left)
 		}
 		sh.want(0, "hippocampus restore "+id[1])
+
+		sh.want(0, `hippocampus remember "Has a dentist appointment." --expires 2020-01-31T08:00:00Z`)
+		sh.refuses(2, "give the last day", `hippocampus remember "Has an appointment." --expires May`)
+		listed := sh.want(0, `hippocampus list`)
+		if !regexp.MustCompile(`ENDS.*\n.* years ago +Has a dentist`).MatchString(listed) {
+			t.Errorf("list prints %s", listed)
+		}
+		newest := strings.Fields(strings.Split(listed, "\n")[1])[0]
+		if one := sh.want(0, "hippocampus show "+newest); !strings.Contains(one, "ended ") {
+			t.Errorf("show prints %s", one)
+		}
+		if counted := sh.want(0, `hippocampus stats`); !strings.Contains(counted, "1 with an end, 1 ended") {
+			t.Errorf("stats prints %s", counted)
+		}
 	})
 }

@@ -17,7 +17,8 @@ func (p program) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the memories of a user, newest first",
-		Long: `List the memories of a user, newest first. Without --status only active ones are listed. * marks pinned ones.
+		Long: `List the memories of a user, newest first. Without --status only active ones are listed. * marks pinned ones. ENDS is
+the end of their shelf lives, from when on they are former; memories without an end leave it empty.
 
 A terminal shows the end of each id, which the other commands accept; a pipe gets whole ids and exact times.`,
 		Example: `  hippocampus list --user ada
@@ -118,6 +119,10 @@ func (p program) show() *cobra.Command {
 func (a *action) showOne(m wire.Memory) {
 	a.Indented("", terminal.Bold, terminal.Text(m.Content))
 	pinned, metadata := "", ""
+	ends := "ends"
+	if !m.ExpiresAt.After(a.Now) {
+		ends = "ended"
+	}
 	if m.Pinned {
 		pinned = "yes"
 	}
@@ -132,6 +137,7 @@ func (a *action) showOne(m wire.Memory) {
 		{"importance", fmt.Sprintf("%.2f", m.Importance)}, {"tags", terminal.Line(strings.Join(m.Tags, ", "))},
 		{"metadata", metadata}, {"pinned", pinned}, {"status", string(m.Status)}, {"superseded by", m.SupersededBy},
 		{"created", a.When(m.CreatedAt)}, {"updated", a.When(m.UpdatedAt)},
+		{ends, a.When(m.ExpiresAt)},
 		{"recalled", count(m.AccessCount, "time", "times") + ", last accessed " + a.When(m.LastAccessedAt)},
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"hippocampus/cmd/hippocampus/connection"
 	"hippocampus/cmd/hippocampus/exit"
 	"hippocampus/cmd/hippocampus/terminal"
+	"hippocampus/internal/memory"
 	"hippocampus/server/config"
 )
 
@@ -183,6 +184,21 @@ func (i *instant) Set(text string) error {
 }
 
 func timeFlag(cmd *cobra.Command, name, usage string) { cmd.Flags().Var(new(instant), name, usage) }
+
+// expiry is the value of a flag with the end of a shelf life: RFC 3339, or the last day, which ends in the user's zone.
+type expiry string
+
+func (e *expiry) String() string { return string(*e) }
+func (e *expiry) Type() string   { return "end" }
+
+// Set implements pflag.Value.
+func (e *expiry) Set(text string) error {
+	if _, err := time.Parse(time.RFC3339, text); err != nil && !memory.IsDay(text) {
+		return fmt.Errorf("give the last day, such as 2026-01-31, or a time such as 2026-01-31T08:00:00Z")
+	}
+	*e = expiry(text)
+	return nil
+}
 
 // jsonValue is the value of a flag with a JSON object.
 type jsonValue string

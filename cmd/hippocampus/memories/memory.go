@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,7 +115,7 @@ func (a *action) done(verb, id, content string) {
 	a.Printf("%s %s  %s\n", a.Paint(terminal.Green, verb), a.Paint(terminal.Cyan, a.id(id)), content)
 }
 
-// PrintTable prints memories.
+// PrintTable prints memories, with their ends if any has one.
 func PrintTable(s terminal.Screen, list []wire.Memory, withStatus bool) {
 	id := shownID(s)
 	columns := []terminal.Column{
@@ -126,12 +127,19 @@ func PrintTable(s terminal.Screen, list []wire.Memory, withStatus bool) {
 	if withStatus {
 		columns = append(columns, terminal.Column{Title: "STATUS", Style: terminal.Yellow})
 	}
+	withEnds := slices.ContainsFunc(list, func(m wire.Memory) bool { return !m.ExpiresAt.IsZero() })
+	if withEnds {
+		columns = append(columns, terminal.Column{Title: "ENDS", Style: terminal.Yellow})
+	}
 	columns = append(columns, terminal.Column{Title: "MEMORY", Grows: true})
 	rows := make([][]string, len(list))
 	for i, m := range list {
 		rows[i] = []string{id(m.ID), age(s, m.CreatedAt), string(m.Type), fmt.Sprintf("%.2f", m.Importance)}
 		if withStatus {
 			rows[i] = append(rows[i], string(m.Status))
+		}
+		if withEnds {
+			rows[i] = append(rows[i], end(s, m.ExpiresAt))
 		}
 		content := terminal.Line(m.Content)
 		if m.Pinned {
@@ -140,6 +148,14 @@ func PrintTable(s terminal.Screen, list []wire.Memory, withStatus bool) {
 		rows[i] = append(rows[i], content)
 	}
 	s.Table(columns, rows)
+}
+
+// end returns the end of a shelf life as a column of a table shows it; "" for the zero time.
+func end(s terminal.Screen, t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return age(s, t)
 }
 
 // age returns a time as a column of a table shows it: relative on a terminal, and exact in a pipe.

@@ -30,6 +30,7 @@ second one. With - each line of standard input becomes a memory.
 With --turn the text is what the user said: a scorer proposes facts from it, and the gate decides which of them become
 memories.`,
 		Example: `  hippocampus remember "Is allergic to peanuts." --user ada
+  hippocampus remember "Has an appointment at the dentist." --expires 2027-05-03 --user ada
   hippocampus remember --turn "I moved to Porto last week." --user ada
   printf 'Likes tea.\nHas a cat.\n' | hippocampus remember - --user ada`,
 		Annotations: map[string]string{Routes: "POST /v1/memories\nPOST /v1/memories/batch\nPOST /v1/turns"},
@@ -47,6 +48,7 @@ memories.`,
 	flags.Bool("dedup", true, "keep an active memory that says the same instead")
 	flags.Var(new(jsonValue), "metadata", "`object` of your own, in JSON")
 	timeFlag(cmd, "at", "when it was said or became known (default now)")
+	flags.Var(new(expiry), "expires", "the `end`: its last day, or the time from when on it is former (default none)")
 	completeNames(cmd)
 	return p.command(cmd, options{user: true, makes: true}, func(a *action, args []string) error {
 		user, err := a.NeedUser()
@@ -59,7 +61,7 @@ memories.`,
 		body := map[string]any{"user_id": user, "dedup": true}
 		a.changed(body, map[string]string{
 			"importance": "importance", "type": "type", "domain": "domain", "tag": "tags", "agent": "agent_id",
-			"conversation": "conversation_id", "pinned": "pinned", "dedup": "dedup", "at": "at",
+			"conversation": "conversation_id", "pinned": "pinned", "dedup": "dedup", "at": "at", "expires": "expires_at",
 		})
 		a.changedJSON(body, "metadata")
 		if slices.Equal(args, []string{"-"}) {
@@ -175,7 +177,9 @@ func (a *action) report(user, text string) error {
 		"user_id": user, "wait": true, "id": memory.NewID(),
 		"messages": []map[string]string{{"role": "user", "content": text}},
 	}
-	a.changed(body, map[string]string{"agent": "agent_id", "conversation": "conversation_id", "at": "at"})
+	a.changed(body, map[string]string{
+		"agent": "agent_id", "conversation": "conversation_id", "at": "at", "expires": "expires_at",
+	})
 	var turn struct {
 		Status     memory.TurnStatus
 		Candidates []Candidate
