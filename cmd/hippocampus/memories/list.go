@@ -17,8 +17,8 @@ func (p program) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the memories of a user, newest first",
-		Long: `List the memories of a user, newest first. Without --status only active ones are listed. * marks pinned ones. ENDS is
-the end of their shelf lives, from when on they are former; memories without an end leave it empty.
+		Long: `List the memories of a user, newest first. Without --status only active ones are listed. * marks pinned ones.
+ENDS says from when on a memory is former; the column is absent if no listed memory has an end.
 
 A terminal shows the end of each id, which the other commands accept; a pipe gets whole ids and exact times.`,
 		Example: `  hippocampus list --user ada

@@ -79,7 +79,7 @@ func (p program) stats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "stats",
 		Short:       "Count what the server holds",
-		Long:        "Count what the app of the key has. With --user, count that user's memories by retention and shelf life also.",
+		Long:        "Count what the app of the key has. With --user, count retention and ends of that user's memories also.",
 		Example:     "  hippocampus stats\n  hippocampus stats --user ada",
 		Annotations: map[string]string{Routes: "GET /v1/stats"},
 		Args:        cobra.NoArgs,
