@@ -42,6 +42,7 @@ type Store interface {
 	Bounds
 	Activity
 	UserZones
+	UserModes
 	Faded
 	Announcements
 	Webhooks

@@ -85,6 +85,7 @@ type UserTx interface {
 	RelatedTx
 	ActivityTx
 	UserZoneTx
+	UserModeTx
 
 	// Memories returns the memories with these ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)

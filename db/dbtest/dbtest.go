@@ -114,7 +114,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"states":                  states,
 		"ages":                    ages,
 		"active days":             activeDays,
-		"time zones of users":     userZones,
+		"settings of users":       userSettings,
 		"purgeable":               purgeable,
 		"purge":                   purge,
 		"relations":               relations,

@@ -60,7 +60,7 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 
 // fill stores rows of every kind for an owner: 3 turns, 2 conversations with 3 consolidations, 3 candidates, 4 jobs,
 // 5 memories, 4 events, 2 relations, 3 facts, 2 instructions in 3 versions, 2 workflows, an outcome,
-// 2 files with 4 versions, 2 logged recalls, a state and the offset of a zone.
+// 2 files with 4 versions, 2 logged recalls, a state, a mode and the offset of a zone.
 func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx := t.Context()
@@ -99,6 +99,7 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 		newConsolidation(owner, "another talk", memory.FastReplay, 1, 1))
 	fillProcedures(t, s, owner)
 	fillFiles(t, s, owner)
+	setMode(t, s, owner, memory.ModeRead)
 	must(t, s.LogRecalls(ctx, []memory.LoggedRecall{newRecall(owner, 10_000), newRecall(owner, 10_001)}))
 	enqueue(t, s, aboutUser{owner.AppID, owner.UserID, 1}, true)
 }
@@ -160,8 +161,10 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 	must(t, err)
 	zone, err := s.UserZone(ctx, owner)
 	must(t, err)
+	mode, err := s.ModeOf(ctx, owner)
+	must(t, err)
 	return map[string]any{
-		"recalls": recalls, "offset": zone.Offset,
+		"mode": mode.Mode, "recalls": recalls, "offset": zone.Offset,
 		"turns": turns, "memories": memories, "candidates": candidates, "state": state, "jobs": jobs, "events": events,
 		"facts":          factsOf(t, s, db.Timeline{Owner: owner, Type: "profile", Key: "city"}),
 		"consolidations": consolidationsOf(t, s, owner, "talk"), "procedures": proceduresOf(t, s, owner),
@@ -216,6 +219,7 @@ func erase(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "the stored erasure", stored, want)
 	wantSame(t, "contents of the erased user", contents(t, s, alice), map[string]any{
+		"mode":           memory.ModeOn,
 		"offset":         "",
 		"recalls":        []memory.LoggedRecall{},
 		"turns":          []memory.Turn{},

@@ -85,6 +85,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	_, err = s.UserHoldings(ctx, owner)
 	must(t, err)
+	exerciseModes(t, s, owner)
 	must(t, s.KeepRefusedField(ctx, memory.RefusedField{Endpoint: "https://7", Model: "m", Field: "max_tokens"}))
 	_, err = s.RefusedFields(ctx, "https://7")
 	must(t, err)

@@ -82,7 +82,7 @@ func explain(t *testing.T, s *Store, of statement) string {
 const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
-	`memory_file_versions|recalls|indexes|active_days|user_zones|message_ids|refused_fields|river_job)`
+	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|refused_fields|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -107,6 +107,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`INSERT INTO indexes SELECT 'app', 'other' || i, 1, '' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO active_days SELECT 'app', 'other' || i, '', i FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO user_zones SELECT 'app', 'other' || i, '', '+08:00' FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO user_modes SELECT 'app', 'other' || i, 'off' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO message_ids SELECT 'app', 'other' || i % 50, 'c', 'm' || i, gen_random_uuid()
 		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO refused_fields SELECT 'https://' || i, 'm', 'temperature' FROM generate_series(1, 5000) AS i`,
@@ -117,7 +118,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events,
 		memory_relations, announcements, user_states, api_keys, facts, instructions, instruction_versions, skills,
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
-		message_ids, refused_fields, river_job`,
+		user_modes, message_ids, refused_fields, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

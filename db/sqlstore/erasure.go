@@ -26,7 +26,7 @@ const (
 var OwnedTables = []string{
 	"turns", "conversations", "consolidation_jobs", "candidates", "agent_memories", "memory_events", "facts",
 	"skills", "skill_outcomes", "memory_files", "memory_file_versions", "announcements", "recalls", "user_states",
-	"indexes", "active_days", "user_zones", "message_ids",
+	"indexes", "active_days", "user_zones", "user_modes", "message_ids",
 }
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
@@ -258,5 +258,6 @@ func (x *eraser) rest(limit int, keep string) {
 	x.run(`DELETE FROM indexes WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM active_days WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM user_zones WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
+	x.run(`DELETE FROM user_modes WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM message_ids WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 }

@@ -5,7 +5,8 @@ package memory
 type Omission struct {
 	Message    int            `json:"message"` // index in Turn.Messages
 	Reason     OmissionReason `json:"reason"`
-	Characters int            `json:"characters"` // without white space; 1 or more
+	Characters int            `json:"characters"`      // without white space; 1 or more
+	Level      Level          `json:"level,omitempty"` // what memory was off for; with OmittedMemoryOff alone
 }
 
 // OmissionReason is why a part of a message is not remembered.
@@ -13,7 +14,7 @@ type OmissionReason string
 
 // The reasons, in the order in which the parts of a message are looked at.
 const (
-	OmittedMemoryOff  OmissionReason = "memory_off"  // memory was off for the turn, or was only read
+	OmittedMemoryOff  OmissionReason = "memory_off"  // memory was off, or was only read
 	OmittedRole       OmissionReason = "role"        // neither the user nor the assistant says it
 	OmittedKind       OmissionReason = "kind"        // a call of a tool, or what a tool returned
 	OmittedContext    OmissionReason = "context"     // recalled memories, which the client put before the user's words

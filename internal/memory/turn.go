@@ -59,6 +59,7 @@ type Turn struct {
 	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
 	LeftOut        []Omission      // the parts of the messages that are not remembered, in their order
 	Memory         Mode            // unless On, nothing but the log of its conversation has its messages
+	MemoryLevel    Level           // what Memory is set for; empty in a turn that is read
 
 	Status      TurnStatus
 	Attempts    int    // answers of the scorer, including refused ones; an unavailable scorer does not count

@@ -550,6 +550,16 @@ func (store *crashingStore) ExportOutcomes(
 	})
 }
 
+func (store *crashingStore) ExportUserModes(
+	ctx context.Context,
+	of db.Extent,
+	after *memory.UserMode,
+) ([]memory.UserMode, error) {
+	return get(store.fuse, "ExportUserModes", func() ([]memory.UserMode, error) {
+		return store.real.ExportUserModes(ctx, of, after)
+	})
+}
+
 func (store *crashingStore) ExportUserZones(
 	ctx context.Context,
 	of db.Extent,
@@ -936,6 +946,12 @@ func (store *crashingStore) Memory(ctx context.Context, appID string, id string)
 func (store *crashingStore) Migrate(ctx context.Context) error {
 	return act(store.fuse, "Migrate", func() error {
 		return store.real.Migrate(ctx)
+	})
+}
+
+func (store *crashingStore) ModeOf(ctx context.Context, owner memory.Owner) (memory.ModeSetting, error) {
+	return get(store.fuse, "ModeOf", func() (memory.ModeSetting, error) {
+		return store.real.ModeOf(ctx, owner)
 	})
 }
 
@@ -1669,6 +1685,12 @@ func (store *crashingTx) RecordedFileVersion(
 	})
 }
 
+func (store *crashingTx) RecordedMode(ctx context.Context) (memory.ModeSetting, error) {
+	return get(store.fuse, "tx.RecordedMode", func() (memory.ModeSetting, error) {
+		return store.real.RecordedMode(ctx)
+	})
+}
+
 func (store *crashingTx) RecordedTurn(ctx context.Context, id string) (memory.Turn, bool, error) {
 	return find(store.fuse, "tx.RecordedTurn", func() (memory.Turn, bool, error) {
 		return store.real.RecordedTurn(ctx, id)
@@ -1740,6 +1762,12 @@ func (store *crashingTx) SameContent(
 ) (memory.Memory, bool, error) {
 	return find(store.fuse, "tx.SameContent", func() (memory.Memory, bool, error) {
 		return store.real.SameContent(ctx, agentID, content)
+	})
+}
+
+func (store *crashingTx) SetMode(ctx context.Context, mode memory.Mode) error {
+	return act(store.fuse, "tx.SetMode", func() error {
+		return store.real.SetMode(ctx, mode)
 	})
 }
 

@@ -1,0 +1,24 @@
+package db
+
+import (
+	"context"
+
+	"hippocampus/internal/memory"
+)
+
+// UserModes keeps how much of memory is on for users. It is on where no mode was set.
+type UserModes interface {
+	// ModeOf returns the mode of a user, with memory.LevelUser unless it is on.
+	ModeOf(ctx context.Context, owner memory.Owner) (memory.ModeSetting, error)
+	// ExportUserModes pages through the modes other than memory.ModeOn, in (UserID) order, strictly after one; nil: from
+	// the first.
+	ExportUserModes(ctx context.Context, of Extent, after *memory.UserMode) ([]memory.UserMode, error)
+}
+
+// UserModeTx changes the mode in a user's transaction.
+type UserModeTx interface {
+	// RecordedMode is UserModes.ModeOf within the transaction.
+	RecordedMode(ctx context.Context) (memory.ModeSetting, error)
+	// SetMode sets the mode of the user.
+	SetMode(ctx context.Context, mode memory.Mode) error
+}
