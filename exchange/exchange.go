@@ -25,6 +25,7 @@ import (
 type Records interface {
 	db.Exchange
 	ExportUserZones(ctx context.Context, of db.Extent, after *memory.UserZone) ([]memory.UserZone, error)
+	db.UserModes
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	InScope(ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.InstructionTx) error) error
 	InstructionVersions(

@@ -27,6 +27,7 @@ func (s *Service) Export(ctx context.Context, what Selection, w io.Writer) error
 	x.out.SetEscapeHTML(false)
 	for _, export := range []func(context.Context) error{
 		x.zones, x.memories, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions, x.conversations,
+		x.modes,
 	} {
 		if err := export(ctx); err != nil {
 			return err
@@ -87,6 +88,12 @@ func (x *exporting) zones(ctx context.Context) error {
 		}
 		return found, err
 	}, func(z memory.UserZone) error { return x.write(TimeZones, "time_zone", zoneLineOf(z)) })
+}
+
+func (x *exporting) modes(ctx context.Context) error {
+	return each(pageRows, func(last *memory.UserMode) ([]memory.UserMode, error) {
+		return x.records.ExportUserModes(ctx, x.extent(), last)
+	}, func(m memory.UserMode) error { return x.write(MemoryModes, "memory_mode", modeLineOf(m)) })
 }
 
 // memory writes a memory, and the events that do not fit in its line in

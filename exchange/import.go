@@ -70,6 +70,7 @@ func (s *Service) Import(
 	i := &importing{
 		Service: s, appID: appID, check: check, since: memory.Instant(s.now()),
 		report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{}, zones: map[string]*time.Location{},
+		modes: map[memory.Owner]memory.ModeSetting{},
 	}
 	i.users.begin = func(ctx context.Context, scope memory.Scope, f func(context.Context, db.UserTx) error) error {
 		return i.inUser(ctx, scope.Owner(), f)
@@ -123,6 +124,8 @@ type importing struct {
 	size    int                     // bytes of them
 
 	zones map[string]*time.Location // by user, as the lines state them
+
+	modes map[memory.Owner]memory.ModeSetting // of users, when the import came to them
 
 	differing string // the latest memory that was here already and differs
 

@@ -76,6 +76,7 @@ type line struct {
 	Conversation  *conversationLine  `json:"conversation"`
 	Turn          *turnLine          `json:"turn"`
 	Consolidation *consolidationLine `json:"consolidation"`
+	MemoryMode    *modeLine          `json:"memory_mode"`
 	End           Counts             `json:"end"`
 	Error         string             `json:"error"`
 }
@@ -107,6 +108,7 @@ func (l line) entry() (e entry, several bool) {
 	add(l.Conversation != nil, l.Conversation)
 	add(l.Turn != nil, l.Turn)
 	add(l.Consolidation != nil, l.Consolidation)
+	add(l.MemoryMode != nil, l.MemoryMode)
 	if len(entries) == 0 {
 		return nil, false
 	}
@@ -139,12 +141,13 @@ const (
 	Conversations  Kind = "conversations"        // without their turns
 	Turns          Kind = "turns"                // of conversations
 	Consolidations Kind = "consolidations"       // of conversations
+	MemoryModes    Kind = "memory_modes"         // of users for whom memory is not on
 )
 
 // Kinds lists every kind.
 var Kinds = []Kind{
 	Memories, TimeZones, Facts, Instructions, Versions, Skills, Outcomes, Files, FileVersions, Conversations, Turns,
-	Consolidations,
+	Consolidations, MemoryModes,
 }
 
 // LeftOut counts, at the end of an export, the turns and consolidations that it

@@ -73,11 +73,20 @@ func (q *queue[Tx]) settle(ctx context.Context, i *importing) error {
 
 // store stores parts in one transaction, or one by one if that is refused.
 func (q *queue[Tx]) store(ctx context.Context, i *importing, parts []part[Tx]) error {
+	var refusal error
+	if q.scope.Kind == memory.UserScope {
+		if refusal = i.refusalOf(ctx, q.scope.Owner()); refusal != nil && !refused(refusal) {
+			return refusal
+		}
+	}
 	fresh := make([]bool, len(parts))
 	err := q.begin(ctx, q.scope, func(ctx context.Context, tx Tx) (err error) {
 		for n, p := range parts {
 			if fresh[n], err = p.put(ctx, i, tx); err != nil {
 				return err
+			}
+			if fresh[n] && refusal != nil && !takesWhileOff(p.kind) {
+				return refusal
 			}
 		}
 		return nil

@@ -74,6 +74,15 @@ func (i *importing) settleFor(ctx context.Context, owner memory.Owner, items []i
 	if len(items) == 0 {
 		return nil
 	}
+	if err := i.refusalOf(ctx, owner); err != nil {
+		if !refused(err) {
+			return err
+		}
+		for _, it := range items {
+			i.fail(it.line, err)
+		}
+		return nil
+	}
 	if err := i.embed(ctx, items); err != nil {
 		return err
 	}

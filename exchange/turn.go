@@ -99,6 +99,9 @@ func (l *turnLine) check(f *faults) {
 		inRange(f, path+"message", o.Message, 0, len(l.Messages)-1)
 		oneOf(f, path+"reason", memory.OmissionReasons, o.Reason)
 		inRange(f, path+"characters", o.Characters, 1, memory.MaxMessageBytes)
+		if o.Level != "" {
+			oneOf(f, path+"level", memory.Levels, o.Level)
+		}
 	}
 	oneOf(f, "turn.memory", memory.Modes, l.Memory)
 	f.note("turn.metadata", memory.CheckMetadata(compact(l.Metadata)))

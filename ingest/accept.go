@@ -21,7 +21,8 @@ import (
 // Accept fills in the id if it is empty, the hash and the times; a zero At becomes now. It leaves out messages that
 // the log of the turn's conversation has at this place already, and counts them in Repeated. If no message is left, it
 // returns the turn that has the last of them, with fresh false. If the app has a turn with the same client id, it
-// returns that turn, with fresh false. A turn that Replaces another one is stored and withdraws it in one transaction.
+// returns that turn, with fresh false. Of the modes of the turn and of its user, the strictest decides. A turn
+// that Replaces another one is stored and withdraws it in one transaction.
 // KindConflict: the client id belongs to a turn with other content. KindNotFound: the user has no turn to be replaced.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	stored, fresh, start, err := s.accept(ctx, turn)
@@ -38,7 +39,10 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 		return memory.Turn{}, false, start, err
 	}
 	now := memory.Instant(s.Now())
-	turn.Hash = turnHash(turn)
+	turn.Hash = turnHash(turn) // of what was sent: a setting that has changed since does not make a repetition a conflict
+	if turn, err = s.withMode(ctx, turn); err != nil {
+		return memory.Turn{}, false, start, err
+	}
 	if turn.ConversationID != "" {
 		turn.Messages = counted(turn.Messages)
 	}
@@ -85,6 +89,14 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 			"id %q was used for a turn with other content: send a new turn under a new id", turn.ClientID)
 	}
 	return stored, fresh, start, err
+}
+
+// withMode returns a turn with the strictest of the modes of itself and its user.
+func (s *Service) withMode(ctx context.Context, turn memory.Turn) (memory.Turn, error) {
+	chosen, err := s.Records.ModeOf(ctx, turn.Owner)
+	set := memory.Strictest(memory.ModeSetting{Mode: turn.Memory, Level: memory.LevelTurn}, chosen)
+	turn.Memory, turn.MemoryLevel = set.Mode, set.Level
+	return turn, err
 }
 
 // continueLog stores a turn, and adds its new messages to the log of its conversation, if it has one.

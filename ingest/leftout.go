@@ -34,6 +34,9 @@ func unkept(turn memory.Turn) memory.Turn {
 			messages[i] = memory.Message{Role: m.Role, Kind: m.Kind}
 		}
 	}
+	for i := range turn.LeftOut {
+		turn.LeftOut[i].Level = turn.MemoryLevel
+	}
 	turn.Messages = messages
 	if turn.ConversationID == "" {
 		turn.Metadata = nil

@@ -109,6 +109,13 @@ func (s *Service) proposals(ctx context.Context, p Promotion) ([]db.Proposal, er
 func (s *Service) promote(
 	ctx context.Context, owner memory.Owner, proposals []db.Proposal, outcome map[string]Promoted,
 ) error {
+	chosen, err := s.Records.ModeOf(ctx, owner)
+	if err != nil {
+		return err
+	}
+	if !chosen.Keeps() {
+		return chosen.Refusal(owner)
+	}
 	proposals, turns, err := s.withoutForgotten(ctx, proposals, outcome)
 	if err != nil || len(proposals) == 0 {
 		return err

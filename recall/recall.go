@@ -58,24 +58,24 @@ type Query struct {
 	Tags           []string  // a memory must have all of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
 	Where          *filter.Filter
-	MinImportance  float64        // 0..1
-	MinSimilarity  float64        // -1..1; 0: no minimum
-	MinConfidence  float64        // 0..1
-	At             time.Time      // clock of the ranking; zero: now
-	Zone           *time.Location // in which the times that the query names are read; nil: the zone of the user
-	AsOf           time.Time      // recall what was current then: said by then, and not yet superseded; zero: now
-	IncludeFormer  bool           // also statements that are former; words of the query for the past set it
-	IncludeExpired bool           // also what has expired: the query asks for what has happened
-	WithoutTurn    string         // id of a turn, whose messages and facts are not found; or empty
-	NoTouch        bool           // do not count an access, and recollect nothing for good
-	NoRecollection bool           // search no faded memories
-	NoRoute        bool           // search all domains
-	Mode           Mode           // empty: the configured one
-	Weights        *Weights       // nil: the configured ones
-	DecayRate      float64        // decay of a memory after one hour without access, above 0 to 1; 0: the configured one
-	Candidates     int            // taken from the hits, and from the ranking by words; 0: the configured number
-	Memory         memory.Mode    // Off: nothing is recalled; unless it is On, the query is not logged
-	Explain        bool           // the answer has an Explanation, and its memories Parts
+	MinImportance  float64            // 0..1
+	MinSimilarity  float64            // -1..1; 0: no minimum
+	MinConfidence  float64            // 0..1
+	At             time.Time          // clock of the ranking; zero: now
+	Zone           *time.Location     // in which the times that the query names are read; nil: the zone of the user
+	AsOf           time.Time          // recall what was current then: said by then, and not yet superseded; zero: now
+	IncludeFormer  bool               // also statements that are former; words of the query for the past set it
+	IncludeExpired bool               // also what has expired: the query asks for what has happened
+	WithoutTurn    string             // id of a turn, whose messages and facts are not found; or empty
+	NoTouch        bool               // do not count an access, and recollect nothing for good
+	NoRecollection bool               // search no faded memories
+	NoRoute        bool               // search all domains
+	Mode           Mode               // empty: the configured one
+	Weights        *Weights           // nil: the configured ones
+	DecayRate      float64            // of a memory after one hour without access, above 0 to 1; 0: the configured one
+	Candidates     int                // taken from the hits, and from the ranking by words; 0: the configured number
+	Memory         memory.ModeSetting // Off: nothing is recalled; unless it is On, the query is not logged
+	Explain        bool               // the answer has an Explanation, and its memories Parts
 }
 
 // Answer is the result of a query, best memory first.

@@ -114,7 +114,7 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	ctx, whole := tracing.Start(ctx, "recall")
 	defer func() { endSpan(whole, answer, err) }()
 	if !q.Memory.Recalls() {
-		return AnswerOff(cmp.Or(q.At, s.now())), nil
+		return AnswerOff(cmp.Or(q.At, s.now()), q.Memory.Level), nil
 	}
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
@@ -187,9 +187,9 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	return answer, err
 }
 
-// AnswerOff is the answer to a query while memory is off, at an instant.
-func AnswerOff(at time.Time) Answer {
-	route := router.Route{Source: "memory", Reason: "memory is off: nothing is recalled"}
+// AnswerOff is the answer to a query while memory is off for what a level names, at an instant.
+func AnswerOff(at time.Time, of memory.Level) Answer {
+	route := router.Route{Source: "memory", Reason: "memory is off for the " + string(of) + ": nothing is recalled"}
 	return Answer{Route: route, Skipped: true, At: at}
 }
 

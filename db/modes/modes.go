@@ -1,5 +1,5 @@
-// Package modes finds and sets how much of memory is on for users. It caches nothing, so that every server sees a change
-// at once.
+// Package modes finds and sets how much of memory is on for users. It caches nothing, so that every server sees a
+// change at once.
 package modes
 
 import (

@@ -122,7 +122,7 @@ func send(ctx context.Context, client *hippocampus.Client, request string) (err 
 	case "withdraw":
 		_, err = client.WithdrawTurn(ctx, "0198c0de-0000-7000-8000-000000000001")
 	case "set user":
-		_, err = client.SetUser(ctx, "ada", hippocampus.UserRequest{TimeZone: "Asia/Shanghai"})
+		_, err = client.SetUser(ctx, "ada", hippocampus.UserRequest{TimeZone: new("Asia/Shanghai")})
 	case "remember with dedup":
 		memory.Dedup = new(true)
 		_, err = client.Remember(ctx, memory)

@@ -58,7 +58,7 @@ func TestClient_ShowsAUserAndTheUsersProfile(t *testing.T) {
 	t.Parallel()
 	client, ctx := newClient(t), t.Context()
 	user := remember(t, client, "Lives in Lisbon.", "Is allergic to peanuts.")
-	zone, err := client.SetUser(ctx, user, hippocampus.UserRequest{TimeZone: "Asia/Shanghai"})
+	zone, err := client.SetUser(ctx, user, hippocampus.UserRequest{TimeZone: new("Asia/Shanghai")})
 	if err != nil || zone.TimeZone == nil || *zone.TimeZone != "Asia/Shanghai" {
 		t.Errorf("the zone is %+v, %v", zone, err)
 	}

@@ -68,8 +68,8 @@ type (
 	UpdateConversationParams = api.UpdateConversationParams
 	UserHoldings             = api.UserHoldings
 	UserRequest              = api.UserRequest
+	UserSettings             = api.UserSettings
 	UserSummary              = api.UserSummary
-	UserZone                 = api.UserZone
 	WithdrawnTurn            = api.WithdrawnTurn
 	WrittenMemory            = api.WrittenMemory
 )

@@ -15,15 +15,15 @@ func (c *Client) Users(ctx context.Context) iter.Seq2[UserSummary, error] {
 	}, func(page *api.UserPage) ([]UserSummary, *string) { return page.Users, page.NextCursor })
 }
 
-// User counts what is kept of a user, and returns the user's time zone.
+// User counts what is kept of a user, and returns the user's settings.
 func (c *Client) User(ctx context.Context, userID string) (*UserHoldings, error) {
 	return Decode[UserHoldings](c.api.GetUser(ctx, userID))
 }
 
-// SetUser sets the time zone in which a user's days are. Call it when the app learns the zone; without it the offset of
-// the turns decides.
-func (c *Client) SetUser(ctx context.Context, userID string, r UserRequest) (*UserZone, error) {
-	return Decode[UserZone](c.api.SetUser(ctx, userID, r))
+// SetUser sets the time zone in which a user's days are, how much of memory is on for the user, or both. Call it when
+// the app learns the zone; without it the offset of the turns decides.
+func (c *Client) SetUser(ctx context.Context, userID string, r UserRequest) (*UserSettings, error) {
+	return Decode[UserSettings](c.api.SetUser(ctx, userID, r))
 }
 
 // Profile returns what is known of a user without a query, the most important first. Use it where there is no query

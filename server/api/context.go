@@ -184,6 +184,11 @@ func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly
 // make makes a context and counts the accesses of its memories.
 func (h contextHandlers) make(ctx context.Context, ask assembly.Request) (contextBody, error) {
 	start := h.now()
+	chosen, err := h.Modes.Of(ctx, ask.Query.Owner)
+	if err != nil {
+		return contextBody{}, err
+	}
+	ask.Query.Memory = memory.Strictest(ask.Query.Memory, chosen)
 	made, err := h.contexts.Make(ctx, ask)
 	if err != nil {
 		return contextBody{}, err

@@ -37,6 +37,7 @@ type factHandlers struct {
 	FactParts
 	now    func() time.Time
 	quotas *quotas
+	modes  ModeKeeper
 }
 
 func (h factHandlers) register(r *frame.Routes) {
@@ -108,6 +109,9 @@ func (h factHandlers) put(ctx context.Context, r *frame.Request, body factReques
 	r.Note("type", facts.CheckName(body.Type))
 	r.Note("key", facts.CheckName(body.Key))
 	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	if err := admitWrite(ctx, h.modes, owner); err != nil {
 		return nil, err
 	}
 	outcome, err := h.Writer.Put(ctx, owner, evidence, "api")

@@ -15,6 +15,7 @@ import (
 	"hippocampus/conversation/session"
 	"hippocampus/db"
 	"hippocampus/db/jobs"
+	"hippocampus/db/modes"
 	"hippocampus/db/sqlite"
 	"hippocampus/db/zones"
 	"hippocampus/exchange"
@@ -180,6 +181,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Eraser:     erasure.New(f.store, f.vectors, func(memory.Owner) { f.service.Purge(); f.session.Purge() }, f.now, log),
 		Users:      f.store,
 		Zones:      f.zones,
+		Modes:      modes.New(f.store),
 		Stats:      StatsParts{Counter: f.store, Retention: forgetter},
 		Exchange:   exchange.New(f.store, embedder, f.now),
 		Keys:       f.store,

@@ -54,6 +54,7 @@ type Undoer interface {
 type memoryHandlers struct {
 	MemoryParts
 	quotas *quotas
+	modes  ModeKeeper
 }
 
 func (h memoryHandlers) register(r *frame.Routes) {
@@ -153,8 +154,22 @@ func (h memoryHandlers) patch(ctx context.Context, r *frame.Request, body change
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
+	if change.Content != nil {
+		if err := h.admitContent(ctx, r.Key.AppID, id); err != nil {
+			return nil, err
+		}
+	}
 	m, err := h.Writer.Change(ctx, r.Key.AppID, id, change)
 	return editedMemoryBody{wire.MemoryOf(m), r.Altered}, err
+}
+
+// admitContent refuses a new text of a memory while nothing new is kept of its user.
+func (h memoryHandlers) admitContent(ctx context.Context, appID, id string) error {
+	m, err := h.Reader.Memory(ctx, appID, id)
+	if err != nil {
+		return err
+	}
+	return admitWrite(ctx, h.modes, m.Owner)
 }
 
 // editedMemoryBody is a changed memory with what the server altered in the request.

@@ -33,6 +33,7 @@ type FileReader interface {
 type memoryToolHandlers struct {
 	MemoryToolParts
 	quotas *quotas
+	modes  ModeKeeper
 }
 
 func (h memoryToolHandlers) register(r *frame.Routes) {
@@ -107,7 +108,15 @@ func (h memoryToolHandlers) run(ctx context.Context, r *frame.Request, body comm
 		return nil, memory.Errorf(memory.KindForbidden,
 			"the command %s needs a key of role %s; the one sent has role %s", body.Command, memory.RoleWrite, r.Key.Role)
 	}
-	if slices.Contains([]string{memorytool.Create, memorytool.StrReplace, memorytool.Insert}, body.Command) {
+	set, err := h.modes.Of(ctx, scope.Owner)
+	writes := slices.Contains([]string{memorytool.Create, memorytool.StrReplace, memorytool.Insert}, body.Command)
+	switch {
+	case err != nil:
+		return nil, err
+	case writes && !set.Keeps(), body.Command == memorytool.View && !set.Recalls():
+		return nil, set.Refusal(scope.Owner)
+	}
+	if writes {
 		if err := h.quotas.admit(ctx, r.Key.AppID, r.Body, paragraphs); err != nil {
 			return nil, err
 		}

@@ -49,6 +49,7 @@ type Options struct {
 	Eraser         Eraser
 	Users          UserLister
 	Zones          ZoneKeeper
+	Modes          ModeKeeper
 	Stats          StatsParts
 	Exchange       Exchanger
 	Events         EventParts

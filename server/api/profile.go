@@ -47,6 +47,13 @@ func (h profileHandlers) get(ctx context.Context, r *frame.Request) (any, error)
 	if q.At.IsZero() {
 		q.At = memory.Instant(h.now())
 	}
+	chosen, err := h.Modes.Of(ctx, q.Owner)
+	if err != nil {
+		return nil, err
+	}
+	if !chosen.Recalls() {
+		return profileBody{UserID: q.Owner.UserID, At: q.At, Memories: []profileItemBody{}}, nil
+	}
 	standing, err := h.Recaller.Standing(ctx, q)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,8 @@ type RecallParts struct {
 	Log      RecallLister
 	Limit    int           // memories if the request names no limit; 0: 10
 	Timeout  time.Duration // of the recalls of a context together; 0: unlimited
-	ZoneOf   zones.Finder  // of the days of a context, unless its query has a zone
+	Modes    ModeKeeper
+	ZoneOf   zones.Finder // of the days of a context, unless its query has a zone
 }
 
 // Recaller finds memories; package recall implements it.
@@ -256,6 +257,10 @@ func (h recallHandlers) recall(ctx context.Context, r *frame.Request, body recal
 	r.Note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
 	query := recallQuery(r, body, h.Limit)
 	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	if query.Memory, err = h.Modes.Of(ctx, query.Owner); err != nil {
 		return nil, err
 	}
 	recalled, err := h.Recaller.Recall(ctx, query)

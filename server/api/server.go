@@ -78,6 +78,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 	now, waiter := o.Now, s.frame.Waiter(o.Wait)
 	slots := frame.NewSlots(o.MaxInflight)
 	quotas := newQuotas(o.Quotas, now)
+	o.Recall.Modes = o.Modes
 	contexts := contextHandlers{RecallParts: o.Recall, slots: slots, now: now, contexts: assembly.Service{
 		Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
 		Sessions: o.Conversations.Sessions, Condenser: o.Condenser,
@@ -89,12 +90,12 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		},
 		conversationHandlers{o.Conversations},
 		consolidationHandlers{o.Consolidations, o.Conversations.Reader, waiter},
-		memoryHandlers{o.Memories, quotas},
+		memoryHandlers{o.Memories, quotas, o.Modes},
 		relatedHandlers{o.Related, slots},
-		factHandlers{o.Facts, now, quotas},
+		factHandlers{FactParts: o.Facts, now: now, quotas: quotas, modes: o.Modes},
 		instructionHandlers{o.Instructions, quotas},
-		skillHandlers{o.Skills},
-		memoryToolHandlers{o.MemoryTool, quotas},
+		skillHandlers{o.Skills, o.Modes},
+		memoryToolHandlers{o.MemoryTool, quotas, o.Modes},
 		candidateHandlers{o.Candidates, quotas},
 		recallHandlers{o.Recall, slots, now},
 		profileHandlers{o.Recall, slots, now},
@@ -105,7 +106,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		compressHandlers{o.Compressor},
 		eraseHandlers{o.Eraser},
 		keyHandlers{},
-		userHandlers{o.Users, o.Zones},
+		userHandlers{o.Users, o.Zones, o.Modes},
 		statsHandlers{o.Stats, newRetention(o.Stats.Retention, now)},
 		exchangeHandlers{
 			exchanger: o.Exchange, quotas: quotas, line: contract.Schema("ExportLine"), stall: o.limits.Stream,

@@ -30,7 +30,10 @@ type SkillReader interface {
 	Workflows(ctx context.Context, f db.SkillFilter, skill string) ([]memory.Workflow, error)
 }
 
-type skillHandlers struct{ SkillParts }
+type skillHandlers struct {
+	SkillParts
+	modes ModeKeeper
+}
 
 func (h skillHandlers) register(r *frame.Routes) {
 	r.Add("GET /v1/skills", memory.RoleRead, frame.List[db.SkillFilter, memory.Skill, skillBody]{
@@ -93,6 +96,9 @@ func (h skillHandlers) postOutcome(ctx context.Context, r *frame.Request, body o
 	r.Note("path.name", skills.CheckName(outcome.Skill))
 	r.NoteAll(skills.Check(outcome))
 	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	if err := admitWrite(ctx, h.modes, owner); err != nil {
 		return nil, err
 	}
 	result, err := h.Recorder.Record(ctx, owner, outcome, "api")

@@ -85,7 +85,7 @@ func (h turnContexts) requestFor(r *frame.Request, body turnRequest, turn memory
 	wanted.UserID, wanted.AgentID = body.UserID, body.AgentID
 	wanted.ConversationID, wanted.At = body.ConversationID, cmp.Or(wanted.At, body.At)
 	r.Within("context", func() { ask = h.request(r, wanted) })
-	ask.Query.Memory = turn.Memory
+	ask.Query.Memory = memory.ModeSetting{Mode: turn.Memory, Level: memory.LevelTurn}
 	for _, m := range turn.Messages {
 		ask.Present = append(ask.Present, m.Content)
 	}

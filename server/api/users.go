@@ -26,6 +26,7 @@ type ZoneKeeper interface {
 type userHandlers struct {
 	lister UserLister
 	zones  ZoneKeeper
+	modes  ModeKeeper
 }
 
 type userBody struct {
@@ -52,23 +53,36 @@ func (h userHandlers) register(r *frame.Routes) {
 }
 
 type holdingsBody struct {
-	zoneBody
+	settingsBody
 	Memories map[memory.Status]int `json:"memories"`
 	Bytes    int                   `json:"bytes"`
 	Turns    int                   `json:"turns"`
 	LastTurn time.Time             `json:"last_turn_at,omitzero"`
 }
 
-// zoneBody is what is known of the time zone of a user.
-type zoneBody struct {
+// settingsBody is what is set and known of a user.
+type settingsBody struct {
 	UserID   string `json:"user_id"`
 	TimeZone string `json:"time_zone,omitempty"`   // the chosen zone
 	Offset   string `json:"last_offset,omitempty"` // of the last turn whose time had one
 	Zone     string `json:"zone"`                  // that is used
+	Memory   string `json:"memory"`                // the name of a mode
 }
 
-func zoneOf(z memory.UserZone, used *time.Location) zoneBody {
-	return zoneBody{UserID: z.UserID, TimeZone: z.Chosen, Offset: z.Offset, Zone: used.String()}
+func settingsOf(z memory.UserZone, used *time.Location, mode memory.Mode) settingsBody {
+	return settingsBody{
+		UserID: z.UserID, TimeZone: z.Chosen, Offset: z.Offset, Zone: used.String(), Memory: mode.String(),
+	}
+}
+
+// settings reads what is set of a user.
+func (h userHandlers) settings(ctx context.Context, owner memory.Owner) (settingsBody, error) {
+	z, used, err := h.zones.Show(ctx, owner)
+	if err != nil {
+		return settingsBody{}, err
+	}
+	set, err := h.modes.Of(ctx, owner)
+	return settingsOf(z, used, set.Mode), err
 }
 
 func (h userHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
@@ -80,31 +94,38 @@ func (h userHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, used, err := h.zones.Show(ctx, owner)
+	settings, err := h.settings(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	return holdingsBody{
-		zoneBody: zoneOf(z, used),
-		Memories: held.Memories, Bytes: held.Bytes, Turns: held.Turns, LastTurn: held.LastTurn,
+		settingsBody: settings,
+		Memories:     held.Memories, Bytes: held.Bytes, Turns: held.Turns, LastTurn: held.LastTurn,
 	}, nil
 }
 
 type userRequest struct {
-	TimeZone string `json:"time_zone"`
+	TimeZone *string `json:"time_zone"`
+	Memory   string  `json:"memory"` // empty: it stays as it is
 }
 
 func (h userHandlers) put(ctx context.Context, r *frame.Request, body userRequest) (any, error) {
 	owner, _ := r.PathUser() // its fault is noted among the request's faults
-	if body.TimeZone != "" {
-		r.Note("time_zone", memory.CheckZone(body.TimeZone))
+	if body.TimeZone != nil && *body.TimeZone != "" {
+		r.Note("time_zone", memory.CheckZone(*body.TimeZone))
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	z, used, err := h.zones.Choose(ctx, owner, body.TimeZone)
-	if err != nil {
-		return nil, err
+	if body.Memory != "" {
+		if err := h.modes.Set(ctx, owner, memory.ModeNamed(body.Memory)); err != nil {
+			return nil, err
+		}
 	}
-	return zoneOf(z, used), nil
+	if body.TimeZone != nil {
+		if _, _, err := h.zones.Choose(ctx, owner, *body.TimeZone); err != nil {
+			return nil, err
+		}
+	}
+	return h.settings(ctx, owner)
 }

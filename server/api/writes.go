@@ -55,6 +55,9 @@ func (h memoryHandlers) post(ctx context.Context, r *frame.Request, body writeRe
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
+	if err := admitWrite(ctx, h.modes, write.Owner); err != nil {
+		return nil, err
+	}
 	written, err := h.Writer.Write(ctx, write)
 	status := http.StatusOK
 	if written.Verdict == memory.Kept {
@@ -83,9 +86,13 @@ type resultBody struct {
 func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body batchRequest) (any, error) {
 	results := make([]resultBody, len(body.Memories))
 	var writes []ingest.Write
+	admitted := h.admitsOnce(ctx)
 	var places []int // index in results of each element of writes
 	for i, item := range body.Memories {
 		write, err := batchWrite(r, i, item)
+		if err == nil {
+			err = admitted(write.Owner)
+		}
 		if err != nil {
 			results[i].Error = frame.ProblemPointer(err)
 			continue
@@ -110,6 +117,17 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body ba
 		}
 	}
 	return map[string]any{"results": results}, nil
+}
+
+// admitsOnce returns admitWrite for a batch, which reads the mode of each user once.
+func (h memoryHandlers) admitsOnce(ctx context.Context) func(owner memory.Owner) error {
+	known := map[memory.Owner]error{}
+	return func(owner memory.Owner) error {
+		if _, ok := known[owner]; !ok {
+			known[owner] = admitWrite(ctx, h.modes, owner)
+		}
+		return known[owner]
+	}
 }
 
 // unavailable returns the first KindUnavailable of the items of a request if none of them succeeded, so that the client

@@ -14,26 +14,27 @@ import (
 func TestUsers_HaveATimeZone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	want := func(got zoneBody, want zoneBody) {
+	want := func(got, want settingsBody) {
 		t.Helper()
+		want.Memory = "on"
 		if want.UserID = "u"; got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	get := func() zoneBody { return fetch[zoneBody](f, http.StatusOK, "GET", "/v1/users/u", "") }
-	put := func(name string) zoneBody {
-		return fetch[zoneBody](f, http.StatusOK, "PUT", "/v1/users/u", `{"time_zone":"`+name+`"}`)
+	get := func() settingsBody { return fetch[settingsBody](f, http.StatusOK, "GET", "/v1/users/u", "") }
+	put := func(name string) settingsBody {
+		return fetch[settingsBody](f, http.StatusOK, "PUT", "/v1/users/u", `{"time_zone":"`+name+`"}`)
 	}
-	want(get(), zoneBody{Zone: "UTC"})
+	want(get(), settingsBody{Zone: "UTC"})
 	f.want(http.StatusAccepted, "POST", "/v1/turns",
 		`{"user_id":"u","messages":[{"role":"user","content":"hi"}],"at":"2026-01-30T22:30:00-08:00"}`)
-	want(get(), zoneBody{Offset: "-08:00", Zone: "-08:00"})
-	want(put("Asia/Shanghai"), zoneBody{TimeZone: "Asia/Shanghai", Offset: "-08:00", Zone: "Asia/Shanghai"})
+	want(get(), settingsBody{Offset: "-08:00", Zone: "-08:00"})
+	want(put("Asia/Shanghai"), settingsBody{TimeZone: "Asia/Shanghai", Offset: "-08:00", Zone: "Asia/Shanghai"})
 	f.want(http.StatusAccepted, "POST", "/v1/turns",
 		`{"user_id":"u","messages":[{"role":"user","content":"ho","at":"2026-01-30T22:30:00+01:00"},
 			{"role":"assistant","content":"ha","at":"2026-01-30T21:30:00Z"}]}`)
-	want(get(), zoneBody{TimeZone: "Asia/Shanghai", Offset: "+01:00", Zone: "Asia/Shanghai"})
-	want(put(""), zoneBody{Offset: "+01:00", Zone: "+01:00"})
+	want(get(), settingsBody{TimeZone: "Asia/Shanghai", Offset: "+01:00", Zone: "Asia/Shanghai"})
+	want(put(""), settingsBody{Offset: "+01:00", Zone: "+01:00"})
 	for _, body := range []string{`{"time_zone":"Mars/Olympus"}`, `{"time_zone":"Local"}`, `{}`, `{"time_zone":null}`} {
 		f.want(http.StatusBadRequest, "PUT", "/v1/users/u", body)
 	}

@@ -8,6 +8,7 @@ import (
 	"hippocampus/console"
 	"hippocampus/db"
 	"hippocampus/db/jobs"
+	"hippocampus/db/modes"
 	"hippocampus/exchange"
 	"hippocampus/internal/memory"
 	"hippocampus/server/api"
@@ -67,6 +68,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Eraser:     mt.erasure,
 		Users:      record,
 		Zones:      s.zones,
+		Modes:      modes.New(record),
 		Stats: api.StatsParts{
 			Counter: record, Retention: w.forgetting, Embedding: embedding(s), Prompts: promptStats(m.counts),
 		},

@@ -271,6 +271,12 @@ const (
 	LeftOutMemoryReasonRepresented   LeftOutMemoryReason = "represented"
 )
 
+// Defines values for LeftOutPartLevel.
+const (
+	LeftOutPartLevelTurn LeftOutPartLevel = "turn"
+	LeftOutPartLevelUser LeftOutPartLevel = "user"
+)
+
 // Defines values for LeftOutPartReason.
 const (
 	LeftOutPartReasonContext    LeftOutPartReason = "context"
@@ -2256,6 +2262,11 @@ type ExportEnd struct {
 	// Example: 812
 	Memories int `json:"memories"`
 
+	// MemoryModes Users for whom memory is not on.
+	//
+	// Example: 2
+	MemoryModes *int `json:"memory_modes,omitempty"`
+
 	// Outcomes Outcomes that had an id.
 	//
 	// Example: 90
@@ -2279,7 +2290,7 @@ type ExportEnd struct {
 
 // ExportLine One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
 // one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
-// conversation, turn and consolidation, the end, or an error that the export broke off with.
+// conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
 type ExportLine struct {
 	// Consolidation That events of a conversation whose line has come before were consolidated.
 	Consolidation *ExportedConsolidation `json:"consolidation,omitempty"`
@@ -2330,6 +2341,9 @@ type ExportLine struct {
 
 	// Memory A memory with all that is kept of it.
 	Memory *ExportedMemory `json:"memory,omitempty"`
+
+	// MemoryMode How much of memory is on for a user.
+	MemoryMode *ExportedMemoryMode `json:"memory_mode,omitempty"`
 
 	// Outcome That an outcome was counted under a client's id, and is not counted again.
 	Outcome *ExportedOutcome `json:"outcome,omitempty"`
@@ -2946,6 +2960,21 @@ type ExportedMemory struct {
 	// WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
 	// words find it. It is embedded when the model accepts it. Left out unless true.
 	WordsOnly *WordsOnly `json:"words_only,omitempty"`
+}
+
+// ExportedMemoryMode How much of memory is on for a user.
+type ExportedMemoryMode struct {
+	// Mode How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Mode MemoryMode `json:"mode"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
 }
 
 // ExportedMessage A message of a turn.
@@ -4044,6 +4073,9 @@ type ImportTallies struct {
 	// Instructions What became of the lines of one kind.
 	Instructions *ImportTally `json:"instructions,omitempty"`
 
+	// MemoryModes What became of the lines of one kind.
+	MemoryModes *ImportTally `json:"memory_modes,omitempty"`
+
 	// Outcomes What became of the lines of one kind.
 	Outcomes *ImportTally `json:"outcomes,omitempty"`
 
@@ -4449,12 +4481,17 @@ type LeftOutPart struct {
 	// Example: 12
 	Characters int `json:"characters"`
 
+	// Level What memory was off for, or was only read for; with `memory_off` alone.
+	//
+	// Example: user
+	Level *LeftOutPartLevel `json:"level,omitempty"`
+
 	// Message The index of the message, from 0.
 	//
 	// Example: 0
 	Message int `json:"message"`
 
-	// Reason `memory_off`, memory was off for the turn, or was only read; `role`, neither the user nor the assistant says it;
+	// Reason `memory_off`, memory was off for what `level` names, or was only read; `role`, neither the user nor the assistant says it;
 	// `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
 	// `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
 	// a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -4465,7 +4502,12 @@ type LeftOutPart struct {
 	Reason LeftOutPartReason `json:"reason"`
 }
 
-// LeftOutPartReason `memory_off`, memory was off for the turn, or was only read; `role`, neither the user nor the assistant says it;
+// LeftOutPartLevel What memory was off for, or was only read for; with `memory_off` alone.
+//
+// Example: user
+type LeftOutPartLevel string
+
+// LeftOutPartReason `memory_off`, memory was off for what `level` names, or was only read; `role`, neither the user nor the assistant says it;
 // `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
 // `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
 // a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -4966,7 +5008,7 @@ type MemoryHistory struct {
 type MemoryIDs = []ID
 
 // MemoryMode How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
-// and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
 //
 // Example: off
 type MemoryMode string
@@ -7191,7 +7233,7 @@ type Turn struct {
 	LeftOut []LeftOutPart `json:"left_out,omitempty"`
 
 	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
-	// and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
 	//
 	//
 	// Example: off
@@ -7533,7 +7575,7 @@ type TurnRequest struct {
 	ID *string `json:"id,omitempty"`
 
 	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
-	// and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
 	//
 	//
 	// Example: off
@@ -7639,6 +7681,13 @@ type UserHoldings struct {
 	// Example: {"active":12}
 	Memories Counts `json:"memories"`
 
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory MemoryMode `json:"memory"`
+
 	// TimeZone The IANA name of a time zone.
 	//
 	// Example: Asia/Shanghai
@@ -7678,10 +7727,48 @@ type UserPage struct {
 
 // UserRequest What is set of a user.
 type UserRequest struct {
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory *MemoryMode `json:"memory,omitempty"`
+
 	// TimeZone The IANA name of the user's time zone; empty for no chosen zone.
 	//
 	// Example: Asia/Shanghai
-	TimeZone string `json:"time_zone"`
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
+// UserSettings How much of memory is on for a user, and the time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
+// the offset of the user's last turn whose time had one other than 0, and absent without such a turn.
+type UserSettings struct {
+	// LastOffset An offset from UTC.
+	//
+	// Example: +08:00
+	LastOffset *Offset `json:"last_offset,omitempty"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory MemoryMode `json:"memory"`
+
+	// TimeZone The IANA name of a time zone.
+	//
+	// Example: Asia/Shanghai
+	TimeZone *TimeZone `json:"time_zone,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Zone The zone that is used - `time_zone`, else `last_offset`, else the setting `time.zone`.
+	//
+	// Example: Asia/Shanghai
+	Zone UsedZone `json:"zone"`
 }
 
 // UserStats The user whom the request names, counted at once; absent without `user_id`.
@@ -7728,30 +7815,6 @@ type UserSummary struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
-}
-
-// UserZone The time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
-// the offset of the user's last turn whose time had one other than 0, and absent without such a turn.
-type UserZone struct {
-	// LastOffset An offset from UTC.
-	//
-	// Example: +08:00
-	LastOffset *Offset `json:"last_offset,omitempty"`
-
-	// TimeZone The IANA name of a time zone.
-	//
-	// Example: Asia/Shanghai
-	TimeZone *TimeZone `json:"time_zone,omitempty"`
-
-	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
-	//
-	// Example: u-17
-	UserID UserID `json:"user_id"`
-
-	// Zone The zone that is used - `time_zone`, else `last_offset`, else the setting `time.zone`.
-	//
-	// Example: Asia/Shanghai
-	Zone UsedZone `json:"zone"`
 }
 
 // Verdict `kept`: became a memory. `below_threshold`: not important enough, or words of another voice, such as a quote.
@@ -7977,7 +8040,7 @@ type WithdrawnTurn struct {
 	LastError *string `json:"last_error,omitempty"`
 
 	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
-	// and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
 	//
 	//
 	// Example: off
@@ -10083,6 +10146,7 @@ type ClientInterface interface {
 	// | `conversation` | its title, start, end, running summary, counts, and how far it is consolidated |
 	// | `turn` | one of its turns, in their order, that is `processed` or `failed` |
 	// | `consolidation` | one of its consolidations that is `done` or `skipped`, the newest first |
+	// | `memory_mode` | that memory is `read` or `off` for a user |
 	//
 	// The last line is `{"end":{...}}`, which counts the lines of each kind, and as `left_out` the turns and consolidations of
 	// conversations that are not settled yet. Each line is as of one instant. Purged memories are not in it, nor are turns
@@ -10246,7 +10310,7 @@ type ClientInterface interface {
 	// What is here already is skipped where it is the same, and else its line fails: nothing is ever overwritten, so that an
 	// import which broke off is resumed by repeating it. Not compared are accesses and embeddings of memories, which memory
 	// states a fact, and when an outcome was counted. A fact that overlaps another one of its timeline fails, too. Turns stay
-	// as they are, and are not processed again. A line that fails is reported, and the others go on. Lines of a user who is erased during the import fail. Exports of version 1, which held memories alone, are read as well. Active memories without an embedding of the present model are embedded. The vector
+	// as they are, and are not processed again. A line that fails is reported, and the others go on. Lines of a user who is erased during the import fail, and what is new of a user for whom memory was `read` or `off` here when the import came to the user. Exports of version 1, which held memories alone, are read as well. Active memories without an embedding of the present model are embedded. The vector
 	// store follows in the background. Role admin.
 	//
 	// Takes any type of body and a specified content type.
@@ -10917,7 +10981,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/users/{user_id} (the `GetUser` operationId).
 	GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SetUserWithBody Set the time zone of a user
+	// SetUserWithBody Set the time zone of a user, or how much of memory is on
+	//
+	// A field that is missing stays as it is.
+	//
+	// `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
+	// the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
+	// answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
+	// 409. What was remembered before stays.
 	//
 	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 	// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
@@ -10929,7 +11000,14 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/users/{user_id} (the `SetUser` operationId).
 	SetUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SetUser Set the time zone of a user
+	// SetUser Set the time zone of a user, or how much of memory is on
+	//
+	// A field that is missing stays as it is.
+	//
+	// `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
+	// the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
+	// answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
+	// 409. What was remembered before stays.
 	//
 	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 	// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
@@ -11815,6 +11893,7 @@ func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, r
 // | `conversation` | its title, start, end, running summary, counts, and how far it is consolidated |
 // | `turn` | one of its turns, in their order, that is `processed` or `failed` |
 // | `consolidation` | one of its consolidations that is `done` or `skipped`, the newest first |
+// | `memory_mode` | that memory is `read` or `off` for a user |
 //
 // The last line is `{"end":{...}}`, which counts the lines of each kind, and as `left_out` the turns and consolidations of
 // conversations that are not settled yet. Each line is as of one instant. Purged memories are not in it, nor are turns
@@ -12108,7 +12187,7 @@ func (c *Client) PreviewNextForgetting(ctx context.Context, params *PreviewNextF
 // What is here already is skipped where it is the same, and else its line fails: nothing is ever overwritten, so that an
 // import which broke off is resumed by repeating it. Not compared are accesses and embeddings of memories, which memory
 // states a fact, and when an outcome was counted. A fact that overlaps another one of its timeline fails, too. Turns stay
-// as they are, and are not processed again. A line that fails is reported, and the others go on. Lines of a user who is erased during the import fail. Exports of version 1, which held memories alone, are read as well. Active memories without an embedding of the present model are embedded. The vector
+// as they are, and are not processed again. A line that fails is reported, and the others go on. Lines of a user who is erased during the import fail, and what is new of a user for whom memory was `read` or `off` here when the import came to the user. Exports of version 1, which held memories alone, are read as well. Active memories without an embedding of the present model are embedded. The vector
 // store follows in the background. Role admin.
 //
 // Takes any type of body and a specified content type.
@@ -13389,7 +13468,14 @@ func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...Reque
 	return c.Client.Do(req)
 }
 
-// SetUserWithBody Set the time zone of a user
+// SetUserWithBody Set the time zone of a user, or how much of memory is on
+//
+// A field that is missing stays as it is.
+//
+// `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
+// the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
+// answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
+// 409. What was remembered before stays.
 //
 // The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 // name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
@@ -13411,7 +13497,14 @@ func (c *Client) SetUserWithBody(ctx context.Context, userID UserID, contentType
 	return c.Client.Do(req)
 }
 
-// SetUser Set the time zone of a user
+// SetUser Set the time zone of a user, or how much of memory is on
+//
+// A field that is missing stays as it is.
+//
+// `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
+// the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
+// answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
+// 409. What was remembered before stays.
 //
 // The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 // name, in the day by which a message is found, and in prompts to models. Messages that are remembered already

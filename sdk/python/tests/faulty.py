@@ -21,7 +21,7 @@ RECALL = {
 }  # fmt: skip
 GOOD: dict[str, Any] = {
     "/v1/turns": TURN, f"/v1/turns/{ID}": TURN | {"effects": [], "facts": [], "events": []}, "/v1/recall": RECALL,
-    "/v1/memories": MEMORY | {"verdict": "kept"}, "/v1/users/ada": {"user_id": "ada", "zone": "Asia/Shanghai"},
+    "/v1/memories": MEMORY | {"verdict": "kept"}, "/v1/users/ada": {"user_id": "ada", "zone": "Asia/Shanghai", "memory": "on"},
 }  # fmt: skip
 
 

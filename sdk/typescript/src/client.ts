@@ -244,13 +244,13 @@ export class Hippocampus extends Requests {
     return this.list("/v1/users", {}, options);
   }
 
-  /** Counts what is kept of a user, and returns the user's time zone. */
+  /** Counts what is kept of a user, and returns the user's settings. */
   async user(user_id: string, options: CallOptions = {}): Promise<t.UserHoldings> {
     return data(await this.api.GET("/v1/users/{user_id}", { params: { path: { user_id } }, ...this.with(options) }));
   }
 
-  /** Sets the time zone in which a user's days are; without it the offset of the turns decides. */
-  async setUser(user_id: string, body: t.UserRequest, options: CallOptions = {}): Promise<t.UserZone> {
+  /** Sets how much of memory is on for a user, and the time zone, without which the offset of the turns decides. */
+  async setUser(user_id: string, body: t.UserRequest, options: CallOptions = {}): Promise<t.UserSettings> {
     const params = { path: { user_id } };
     return data(await this.api.PUT("/v1/users/{user_id}", { params, body, ...this.with(options) }));
   }

@@ -47,7 +47,7 @@ export type UndoReport = Schemas["UndoReport"];
 export type UserHoldings = Schemas["UserHoldings"];
 export type UserRequest = Schemas["UserRequest"];
 export type UserSummary = Schemas["UserSummary"];
-export type UserZone = Schemas["UserZone"];
+export type UserSettings = Schemas["UserSettings"];
 export type WithdrawnTurn = Schemas["WithdrawnTurn"];
 export type WrittenMemory = Schemas["WrittenMemory"];
 

@@ -231,12 +231,12 @@ class AsyncHippocampus(AsyncStreams):
         return self.items(models.UserPage, "/v1/users", {**parameters})
 
     async def user(self, user_id: str) -> models.UserHoldings:
-        """Counts what is kept of a user, and returns the user's time zone."""
+        """Counts what is kept of a user, and returns the user's settings."""
         return await self.request(models.UserHoldings, "GET", path("/v1/users/{}", user_id))
 
-    async def set_user(self, user_id: str, **user: Unpack[requests.UserRequest]) -> models.UserZone:
-        """Sets the time zone in which a user's days are; without it the offset of the turns decides."""
-        return await self.request(models.UserZone, "PUT", path("/v1/users/{}", user_id), body=present(user))
+    async def set_user(self, user_id: str, **user: Unpack[requests.UserRequest]) -> models.UserSettings:
+        """Sets how much of memory is on for a user, and the time zone, without which the offset of the turns decides."""
+        return await self.request(models.UserSettings, "PUT", path("/v1/users/{}", user_id), body=present(user))
 
     async def profile(self, user_id: str, **parameters: Unpack[requests.GetProfileQuery]) -> models.Profile:
         """Returns what holds about a user whatever is asked, the most important first.

@@ -1108,6 +1108,7 @@ class ImportTallies(Model):
     conversations: ImportTally | None = None
     turns: ImportTally | None = None
     consolidations: ImportTally | None = None
+    memory_modes: ImportTally | None = None
 
 
 class ImportTally(Model):
@@ -1339,7 +1340,7 @@ class LeftOutPart(Model):
         Literal["memory_off", "role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"] | str
     )
     """
-    `memory_off`, memory was off for the turn, or was only read; `role`, neither the user nor the assistant says it;
+    `memory_off`, memory was off for what `level` names, or was only read; `role`, neither the user nor the assistant says it;
     `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
     `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
     a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -1349,6 +1350,9 @@ class LeftOutPart(Model):
 
     characters: int
     """How much it is, without white space."""
+
+    level: Literal["turn", "user"] | str | None = None
+    """What memory was off for, or was only read for; with `memory_off` alone."""
 
 
 class LoggedMemory(Model):
@@ -1537,7 +1541,7 @@ class MemoryHistory(Model):
 MemoryMode = TypeAliasType("MemoryMode", Literal["on", "read", "off"] | str)
 """
 How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
-and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
 
 """
 
@@ -2677,6 +2681,7 @@ class UserHoldings(Model):
     time_zone: TimeZone | None = None
     last_offset: Offset | None = None
     zone: UsedZone
+    memory: MemoryMode
     memories: Counts
     bytes: int
     """The contents of the memories of every status, in UTF-8, as `quotas.bytes` counts them."""
@@ -2701,6 +2706,20 @@ class UserPage(Model):
     next_cursor: NextCursor | None = None
 
 
+class UserSettings(Model):
+    """
+    How much of memory is on for a user, and the time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
+    the offset of the user's last turn whose time had one other than 0, and absent without such a turn.
+
+    """
+
+    user_id: UserID
+    time_zone: TimeZone | None = None
+    last_offset: Offset | None = None
+    zone: UsedZone
+    memory: MemoryMode
+
+
 class UserStats(Model):
     """The user whom the request names, counted at once; absent without `user_id`."""
 
@@ -2720,19 +2739,6 @@ class UserSummary(Model):
     last_at: Timestamp
     last_turn_at: AwareDatetime | None = None
     """When the newest turn of the user was accepted; absent without turns."""
-
-
-class UserZone(Model):
-    """
-    The time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
-    the offset of the user's last turn whose time had one other than 0, and absent without such a turn.
-
-    """
-
-    user_id: UserID
-    time_zone: TimeZone | None = None
-    last_offset: Offset | None = None
-    zone: UsedZone
 
 
 Verdict = TypeAliasType("Verdict", Literal["kept", "below_threshold", "duplicate", "merged", "echo", "invalid"] | str)

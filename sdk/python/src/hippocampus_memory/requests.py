@@ -371,6 +371,9 @@ class ExportEnd(TypedDict):
     consolidations: NotRequired[int]
     """Their consolidations."""
 
+    memory_modes: NotRequired[int]
+    """Users for whom memory is not on."""
+
     left_out: NotRequired[int]
     """Turns and consolidations of conversations that were not settled yet."""
 
@@ -379,7 +382,7 @@ class ExportLine(TypedDict):
     """
     One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
     one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
-    conversation, turn and consolidation, the end, or an error that the export broke off with.
+    conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
 
     """
 
@@ -400,6 +403,7 @@ class ExportLine(TypedDict):
     """Those of its relations whose other end has come before, oldest first."""
 
     fact: NotRequired[ExportedFact]
+    memory_mode: NotRequired[ExportedMemoryMode]
     instruction: NotRequired[ExportedInstruction]
     instruction_version: NotRequired[ExportedVersion]
     skill: NotRequired[ExportedSkill]
@@ -624,6 +628,13 @@ class ExportedMemory(TypedDict):
 
     embedding: NotRequired[str]
     """Unit vector: the base64 of float32 numbers, little-endian."""
+
+
+class ExportedMemoryMode(TypedDict):
+    """How much of memory is on for a user."""
+
+    user_id: UserID
+    mode: MemoryMode
 
 
 class ExportedMessage(TypedDict):
@@ -1351,7 +1362,7 @@ MemoryIDs: TypeAlias = list[ID]
 MemoryMode: TypeAlias = Literal["on", "read", "off"] | str
 """
 How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
-and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
 
 """
 
@@ -1916,7 +1927,8 @@ UserID: TypeAlias = str
 class UserRequest(TypedDict):
     """What is set of a user."""
 
-    time_zone: str
+    memory: NotRequired[MemoryMode]
+    time_zone: NotRequired[str]
     """The IANA name of the user's time zone; empty for no chosen zone."""
 
 

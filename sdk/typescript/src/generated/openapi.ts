@@ -1242,6 +1242,7 @@ export interface paths {
          *     | `conversation` | its title, start, end, running summary, counts, and how far it is consolidated |
          *     | `turn` | one of its turns, in their order, that is `processed` or `failed` |
          *     | `consolidation` | one of its consolidations that is `done` or `skipped`, the newest first |
+         *     | `memory_mode` | that memory is `read` or `off` for a user |
          *
          *     The last line is `{"end":{...}}`, which counts the lines of each kind, and as `left_out` the turns and consolidations of
          *     conversations that are not settled yet. Each line is as of one instant. Purged memories are not in it, nor are turns
@@ -1276,7 +1277,7 @@ export interface paths {
          *     What is here already is skipped where it is the same, and else its line fails: nothing is ever overwritten, so that an
          *     import which broke off is resumed by repeating it. Not compared are accesses and embeddings of memories, which memory
          *     states a fact, and when an outcome was counted. A fact that overlaps another one of its timeline fails, too. Turns stay
-         *     as they are, and are not processed again. A line that fails is reported, and the others go on. Lines of a user who is erased during the import fail. Exports of version 1, which held memories alone, are read as well. Active memories without an embedding of the present model are embedded. The vector
+         *     as they are, and are not processed again. A line that fails is reported, and the others go on. Lines of a user who is erased during the import fail, and what is new of a user for whom memory was `read` or `off` here when the import came to the user. Exports of version 1, which held memories alone, are read as well. Active memories without an embedding of the present model are embedded. The vector
          *     store follows in the background. Role admin.
          */
         post: operations["importMemories"];
@@ -1595,8 +1596,15 @@ export interface paths {
          */
         get: operations["getUser"];
         /**
-         * Set the time zone of a user
-         * @description The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
+         * Set the time zone of a user, or how much of memory is on
+         * @description A field that is missing stays as it is.
+         *
+         *     `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
+         *     the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
+         *     answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
+         *     409. What was remembered before stays.
+         *
+         *     The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
          *     name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
          *     keep the day by which they are found. Without a chosen zone, the offset of the user's last turn whose `at` had one
          *     decides, else the setting `time.zone`. Another server learns of the zone within ten minutes. Role write.
@@ -2572,7 +2580,7 @@ export interface components {
         };
         /**
          * @description How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
-         *     and nothing new is kept; with `off`, neither. A turn that does not say is `on`.
+         *     and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
          * @example off
          * @enum {string}
          */
@@ -2771,7 +2779,7 @@ export interface components {
              */
             message: number;
             /**
-             * @description `memory_off`, memory was off for the turn, or was only read; `role`, neither the user nor the assistant says it;
+             * @description `memory_off`, memory was off for what `level` names, or was only read; `role`, neither the user nor the assistant says it;
              *     `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
              *     `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
              *     a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -2785,6 +2793,12 @@ export interface components {
              * @example 12
              */
             characters: number;
+            /**
+             * @description What memory was off for, or was only read for; with `memory_off` alone.
+             * @example user
+             * @enum {string}
+             */
+            level?: "turn" | "user";
         };
         /** @description One page of turns. */
         TurnPage: {
@@ -3850,7 +3864,7 @@ export interface components {
         /**
          * @description One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
          *     one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
-         *     conversation, turn and consolidation, the end, or an error that the export broke off with.
+         *     conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
          */
         ExportLine: {
             /**
@@ -3872,6 +3886,7 @@ export interface components {
             /** @description Those of its relations whose other end has come before, oldest first. */
             relations?: components["schemas"]["ExportedRelation"][];
             fact?: components["schemas"]["ExportedFact"];
+            memory_mode?: components["schemas"]["ExportedMemoryMode"];
             instruction?: components["schemas"]["ExportedInstruction"];
             instruction_version?: components["schemas"]["ExportedVersion"];
             skill?: components["schemas"]["ExportedSkill"];
@@ -3981,6 +3996,11 @@ export interface components {
              * @example 16
              */
             consolidations?: number;
+            /**
+             * @description Users for whom memory is not on.
+             * @example 2
+             */
+            memory_modes?: number;
             /**
              * @description Turns and consolidations of conversations that were not settled yet.
              * @example 1
@@ -4176,6 +4196,11 @@ export interface components {
             user_id: components["schemas"]["UserID"];
             chosen?: components["schemas"]["TimeZone"];
             last_offset?: components["schemas"]["Offset"];
+        };
+        /** @description How much of memory is on for a user. */
+        ExportedMemoryMode: {
+            user_id: components["schemas"]["UserID"];
+            mode: components["schemas"]["MemoryMode"];
         };
         /** @description A content that a file of the memory tool had. */
         ExportedFileVersion: {
@@ -4420,14 +4445,15 @@ export interface components {
             last_turn_at?: string;
         };
         /**
-         * @description The time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
+         * @description How much of memory is on for a user, and the time zone in which the days of a user are. `time_zone` is the chosen one, and absent without one; `last_offset` is
          *     the offset of the user's last turn whose time had one other than 0, and absent without such a turn.
          */
-        UserZone: {
+        UserSettings: {
             user_id: components["schemas"]["UserID"];
             time_zone?: components["schemas"]["TimeZone"];
             last_offset?: components["schemas"]["Offset"];
             zone: components["schemas"]["UsedZone"];
+            memory: components["schemas"]["MemoryMode"];
         };
         /**
          * @description The zone that is used - `time_zone`, else `last_offset`, else the setting `time.zone`.
@@ -4436,11 +4462,12 @@ export interface components {
         UsedZone: string;
         /** @description What is set of a user. */
         UserRequest: {
+            memory?: components["schemas"]["MemoryMode"];
             /**
              * @description The IANA name of the user's time zone; empty for no chosen zone.
              * @example Asia/Shanghai
              */
-            time_zone: string;
+            time_zone?: string;
         };
         /** @description What is kept of a user. */
         UserHoldings: {
@@ -4448,6 +4475,7 @@ export interface components {
             time_zone?: components["schemas"]["TimeZone"];
             last_offset?: components["schemas"]["Offset"];
             zone: components["schemas"]["UsedZone"];
+            memory: components["schemas"]["MemoryMode"];
             memories: components["schemas"]["Counts"];
             /**
              * @description The contents of the memories of every status, in UTF-8, as `quotas.bytes` counts them.
@@ -4545,6 +4573,7 @@ export interface components {
             conversations?: components["schemas"]["ImportTally"];
             turns?: components["schemas"]["ImportTally"];
             consolidations?: components["schemas"]["ImportTally"];
+            memory_modes?: components["schemas"]["ImportTally"];
         };
         /** @description What is wrong with a line. */
         ImportFault: {
@@ -9766,13 +9795,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The zone. */
+            /** @description What is set of the user. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserZone"];
+                    "application/json": components["schemas"]["UserSettings"];
                 };
             };
             400: components["responses"]["Invalid"];
