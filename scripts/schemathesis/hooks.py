@@ -16,6 +16,7 @@ UNSTATED = [
     (r"^to$", r"^is the memory itself"),  # which the path names
     (r"^line \d+$", r""),  # the bullets of a Markdown file
     (r"^query\.user_id$", r"^is (empty|missing|shorter)"),  # of a file, which only a key of one user may leave out
+    (r"^time_zone$", r"^is not the name of a time zone"),  # of which there is a list
     (r"^valid_until$", r"^has passed"),  # the clock
     (r"^(query\.)?filter", r""),  # the language of filters
     (r"", r"^is missing: the command \w+ needs it"),  # each command of the memory tool needs other fields

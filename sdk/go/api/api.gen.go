@@ -5748,6 +5748,11 @@ type PublishedInstruction struct {
 // Example: Where does she work?
 type Query = string
 
+// QueryTags Tags in a query, which have no NUL character.
+//
+// Example: ["health"]
+type QueryTags = []string
+
 // RankingMode How the parts of a score are put together. `modulated`: relevance * (w.relevance + w.decay * decay +
 // w.importance * importance). `additive`: the weighted sum of the three. Default: the server's setting.
 type RankingMode string
@@ -8865,7 +8870,7 @@ type ListMemoriesParams struct {
 	Status []MemoryStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Tag Only memories that have all of these tags.
-	Tag *Tags `form:"tag,omitempty" json:"tag,omitempty"`
+	Tag *QueryTags `form:"tag,omitempty" json:"tag,omitempty"`
 
 	// Filter Only memories that this filter chooses: JSON of the schema Filter, whose description states the fields, the
 	// operators and the limits.

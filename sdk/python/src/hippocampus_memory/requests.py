@@ -1242,7 +1242,7 @@ class ListMemoriesQuery(TypedDict):
     status: NotRequired[list[MemoryStatus]]
     """Only these statuses; `active` where none is named."""
 
-    tag: NotRequired[Tags]
+    tag: NotRequired[QueryTags]
     filter: NotRequired[Filter]
     conversation_id: NotRequired[ConversationID]
     agent_id: NotRequired[AgentID]
@@ -1637,6 +1637,10 @@ What the user says or asks, with at least one visible character. A prompt may be
 searches for the sentences in it that ask, and names them in `asked`.
 
 """
+
+
+QueryTags: TypeAlias = list[str]
+"""Tags in a query, which have no NUL character."""
 
 
 RankingMode: TypeAlias = Literal["modulated", "additive"] | str

@@ -1903,6 +1903,13 @@ export interface components {
          */
         Tags: string[];
         /**
+         * @description Tags in a query, which have no NUL character.
+         * @example [
+         *       "health"
+         *     ]
+         */
+        QueryTags: string[];
+        /**
          * @description Only memories that have all of these tags.
          * @example [
          *       "health"
@@ -7199,7 +7206,7 @@ export interface operations {
                 /** @description Only these statuses; `active` where none is named. */
                 status?: components["schemas"]["MemoryStatus"][];
                 /** @description Only memories that have all of these tags. */
-                tag?: components["schemas"]["Tags"];
+                tag?: components["schemas"]["QueryTags"];
                 /**
                  * @description Only memories that this filter chooses: JSON of the schema Filter, whose description states the fields, the
                  *     operators and the limits.
