@@ -49,7 +49,7 @@ type updates struct {
 	kind    asked.Kind
 }
 
-// updatesFor returns a finder of updates for queries, which finds none if they ask what has happened.
+// updatesFor returns a finder of updates for queries, which finds nothing if they ask what has happened.
 func updatesFor(queries []subquery, x *index) (u updates) {
 	parts := queries[:max(1, len(queries)-1)] // without the outline of a prompt
 	asksForWhatIsOver := func(q subquery) bool { return q.cues.asksForWhatIsOver() }

@@ -26,7 +26,7 @@ var unusual = []string{
 // No handler refuses a text for its characters or its form if openapi.yaml allows this text in the field.
 func TestContract_AllowedTextsAreAccepted(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(o *Options) { o.Wait = time.Millisecond }) // some examples wait for a job, and none runs
+	f := newFixture(t, func(o *Options) { o.Wait = time.Millisecond }) // some examples wait for a job, and no worker runs
 	id := f.peanuts().ID
 	f.talk("u", id, hello)
 	sent := 0
@@ -212,7 +212,7 @@ func with(value any, path, text string) any {
 	return object
 }
 
-// typed returns a value as a T; the zero T if it is none.
+// typed returns a value as a T; or the zero T if it has another type.
 func typed[T any](value any) T {
 	as, _ := value.(T)
 	return as

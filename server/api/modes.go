@@ -12,7 +12,7 @@ type ModeKeeper interface {
 	Set(ctx context.Context, owner memory.Owner, mode memory.Mode) error
 }
 
-// admitWrite refuses a write of something new about a user of whom nothing new is kept.
+// admitWrite refuses a write of something new about a user whose mode keeps nothing.
 func admitWrite(ctx context.Context, modes ModeKeeper, owner memory.Owner) error {
 	set, err := modes.Of(ctx, owner)
 	if err != nil || set.Keeps() {
