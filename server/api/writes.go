@@ -93,6 +93,9 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body ba
 		if err == nil {
 			err = admitted(write.Owner)
 		}
+		if memory.IsKind(err, memory.KindUnavailable) { // nothing was done: the other items would wait as long
+			return nil, err
+		}
 		if err != nil {
 			results[i].Error = frame.ProblemPointer(err)
 			continue
