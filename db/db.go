@@ -27,6 +27,7 @@ type Store interface {
 	Maintenance
 	Condensed
 	Erasures
+	Merges
 	Copies
 	Serving
 	Calibrations

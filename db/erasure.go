@@ -19,7 +19,7 @@ import (
 // the turn_id of a turn of the owner.
 type Erasures interface {
 	// BeginErasure marks the owner and enqueues job, which is due at an instant. If
-	// the owner is marked already, it returns that erasure.
+	// the owner is marked already, it returns that erasure. ErrErasing: the owner is being merged with another one.
 	BeginErasure(ctx context.Context, owner memory.Owner, at, due time.Time, job Job) (Erasure, error)
 	// Erasure returns the owner's latest erasure. KindNotFound: it does not exist.
 	Erasure(ctx context.Context, owner memory.Owner) (Erasure, error)
@@ -48,7 +48,8 @@ type Erasure struct {
 	Round       int // how many erasures of the owner there have been, this one included
 	RequestedAt time.Time
 	DoneAt      time.Time // zero: it is running
-	Deleted     Erased
+	Deleted     Erased    // or moved
+	Into        string    // a hash of the user to whom the rows move; "": they are deleted
 }
 
 // Erased counts what an erasure has deleted.
@@ -111,8 +112,8 @@ type ErasedSome struct {
 	Left     int      // claimed memories; counted if fewer than the limit were deleted
 }
 
-// ErrErasing is the KindConflict of a write for an owner who is being erased.
-var ErrErasing = memory.Errorf(memory.KindConflict, "this user is being erased: try again in a moment")
+// ErrErasing is the KindConflict of a write for an owner who is being erased or moved to another one.
+var ErrErasing = memory.Errorf(memory.KindConflict, "this user is being erased or merged: try again in a moment")
 
 // ErrErased is the KindConflict of a step of an erasure that has ended.
 var ErrErased = memory.Errorf(memory.KindConflict, "this erasure has ended")

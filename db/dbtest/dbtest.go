@@ -194,6 +194,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"jobs of users":           jobsOfUsers,
 		"jobs of transactions":    jobsOfTransactions,
 	}
+	maps.Copy(groups, mergeGroups)
 	for i, name := range slices.Sorted(maps.Keys(groups)) {
 		if i%every > 0 {
 			continue
@@ -339,12 +340,6 @@ func ids(memories []memory.Memory) []string {
 		all = append(all, m.ID)
 	}
 	return all
-}
-
-// bare returns m without its embedding, as most reads do.
-func bare(m memory.Memory) memory.Memory {
-	m.Embedding = nil
-	return m
 }
 
 func describe(i int) string { return fmt.Sprintf("statement %03d", i) }

@@ -207,6 +207,7 @@ func Exercise(t *testing.T, s db.Store) {
 	exerciseRelated(t, s, owner, list)
 	exerciseAnnouncements(t, s, owner)
 	exerciseRecalls(t, s, owner)
+	exerciseMerge(t, s, owner)
 	exerciseErasure(t, s, owner)
 	for method, err := range every(ctx, s) {
 		if err != nil && !memory.IsKind(err, memory.KindNotFound) {

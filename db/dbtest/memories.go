@@ -244,3 +244,9 @@ func batch(t *testing.T, s db.Store) {
 	wantSame(t, "synced", stats.Vectors, map[memory.VectorState]int{memory.VectorSynced: memory.MaxBatch})
 	wantSame(t, "candidates", stats.Candidates, map[memory.Verdict]int{memory.Kept: memory.MaxBatch})
 }
+
+// bare returns m without its embedding, as most reads do.
+func bare(m memory.Memory) memory.Memory {
+	m.Embedding = nil
+	return m
+}

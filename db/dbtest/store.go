@@ -153,6 +153,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	maps.Copy(errs, everyExported(ctx, s))
 	maps.Copy(errs, everyMaintenance(ctx, s))
 	maps.Copy(errs, everyErasure(ctx, s))
+	maps.Copy(errs, everyMerge(ctx, s))
 	maps.Copy(errs, everyAnnouncement(ctx, s))
 	maps.Copy(errs, everyConversation(ctx, s))
 	maps.Copy(errs, everyTimeline(ctx, s))

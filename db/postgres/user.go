@@ -187,3 +187,29 @@ func (s *Store) BeginErasure(
 	defer release()
 	return s.Store.BeginErasure(ctx, owner, at, due, job)
 }
+
+// BeginMerge is the shared BeginMerge within the locks of this process of both users, in the order of their ids.
+func (s *Store) BeginMerge(
+	ctx context.Context, m db.Merge, at, due time.Time, job db.Job,
+) (e db.Erasure, err error) {
+	for _, userID := range []string{min(m.From.UserID, m.Into.UserID), max(m.From.UserID, m.Into.UserID)} {
+		release, err := s.acquireOwner(ctx, memory.Owner{AppID: m.From.AppID, UserID: userID})
+		if err != nil {
+			return e, fault(err, "wait for the user's writes")
+		}
+		defer release()
+	}
+	return s.Store.BeginMerge(ctx, m, at, due, job)
+}
+
+// MoveSome is the shared MoveSome within the receiving user's lock of this process.
+func (s *Store) MoveSome(
+	ctx context.Context, e db.Erasure, into memory.Owner, step db.EraseStep,
+) (some db.ErasedSome, err error) {
+	release, err := s.acquireOwner(ctx, into)
+	if err != nil {
+		return some, fault(err, "wait for the user's writes")
+	}
+	defer release()
+	return s.Store.MoveSome(ctx, e, into, step)
+}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -46,21 +47,39 @@ func (s *Store) BeginErasure(
 		if e, ok, err = erasure(ctx, tx.conn, owner, ""); err != nil {
 			return err
 		}
-		if !ok || !e.DoneAt.IsZero() {
-			e = db.Erasure{Owner: owner, Round: e.Round + 1, RequestedAt: memory.Instant(at)}
-			if _, err := tx.exec(ctx, `
-				INSERT INTO erasures (owner_hash, round, state, requested_at, deleted) VALUES ($1, $2, 'erasing', $3, $4)
-				ON CONFLICT (owner_hash) DO UPDATE
-				SET round = $2, state = 'erasing', requested_at = $3, done_at = NULL, deleted = $4`,
-				rowcodec.OwnerHash(owner), e.Round, e.RequestedAt, rowcodec.ErasedJSON(db.Erased{})); err != nil {
-				return err
-			}
+		running := ok && e.DoneAt.IsZero()
+		receives, err := tx.receives(ctx, owner)
+		if err == nil && (receives || running && e.Into != "") {
+			err = db.ErrErasing
 		}
-		fromDue := once()
-		fromDue.ScheduledAt = due
-		return tx.enqueue(ctx, []river.InsertManyParams{{Args: job, InsertOpts: fromDue}})
+		if err == nil && !running {
+			e = db.Erasure{Owner: owner, Round: e.Round + 1, RequestedAt: memory.Instant(at)}
+			err = tx.mark(ctx, e, nil)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.enqueueDue(ctx, job, due)
 	})
 	return e, s.fault(err, "mark the user as being erased")
+}
+
+// mark stores a new erasure, after which nothing is written for its owner. into is a hash of the user to whom the rows
+// move.
+func (t tx) mark(ctx context.Context, e db.Erasure, into []byte) error {
+	_, err := t.exec(ctx, `
+		INSERT INTO erasures (owner_hash, round, state, requested_at, deleted, into_hash)
+		VALUES ($1, $2, 'erasing', $3, $4, $5)
+		ON CONFLICT (owner_hash) DO UPDATE
+		SET round = $2, state = 'erasing', requested_at = $3, done_at = NULL, deleted = $4, into_hash = $5`,
+		rowcodec.OwnerHash(e.Owner), e.Round, e.RequestedAt, rowcodec.ErasedJSON(db.Erased{}), into)
+	return err
+}
+
+func (t tx) enqueueDue(ctx context.Context, job db.Job, due time.Time) error {
+	fromDue := once()
+	fromDue.ScheduledAt = due
+	return t.enqueue(ctx, []river.InsertManyParams{{Args: job, InsertOpts: fromDue}})
 }
 
 func (s *Store) Erasure(ctx context.Context, owner memory.Owner) (db.Erasure, error) {
@@ -71,10 +90,13 @@ func (s *Store) Erasure(ctx context.Context, owner memory.Owner) (db.Erasure, er
 
 func erasure(ctx context.Context, c conn, owner memory.Owner, lock string) (db.Erasure, bool, error) {
 	var deleted json.RawMessage
-	e, ok, err := first(ctx, c, func(e *db.Erasure) []any { return []any{&e.Round, &e.RequestedAt, &e.DoneAt, &deleted} },
-		`SELECT round, requested_at, done_at, deleted FROM erasures WHERE owner_hash = $1`+lock, rowcodec.OwnerHash(owner))
+	var into []byte
+	e, ok, err := first(ctx, c, func(e *db.Erasure) []any {
+		return []any{&e.Round, &e.RequestedAt, &e.DoneAt, &deleted, &into}
+	}, `SELECT round, requested_at, done_at, deleted, into_hash FROM erasures WHERE owner_hash = $1`+lock,
+		rowcodec.OwnerHash(owner))
 	if err == nil && ok {
-		e.Owner = owner
+		e.Owner, e.Into = owner, hex.EncodeToString(into)
 		e.Deleted, err = rowcodec.Erased(deleted)
 	}
 	return e, ok, err
@@ -103,10 +125,7 @@ func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) 
 		some = x.some
 		sum := current.Deleted.Plus(some.Deleted)
 		sum.Vectors += step.Vectors
-		x.run(`INSERT INTO revisions (owner_hash, revision, complete_after) VALUES ($1, 2, 2)
-			ON CONFLICT (owner_hash) DO UPDATE SET revision = revisions.revision + 1,
-			complete_after = revisions.revision + 1`, rowcodec.OwnerHash(e.Owner))
-		x.run(`UPDATE erasures SET deleted = $1 WHERE owner_hash = $2`, rowcodec.ErasedJSON(sum), rowcodec.OwnerHash(e.Owner))
+		x.count(sum)
 		return x.err
 	})
 	if err != nil {
@@ -120,12 +139,7 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 		if done, err = underWay(ctx, tx, e); err != nil {
 			return err
 		}
-		left, _, err := first(ctx, tx.conn, only[bool], `SELECT EXISTS (SELECT 1 FROM `+
-			strings.Join(OwnedTables, ` WHERE app_id = $1 AND user_id = $2) OR EXISTS (SELECT 1 FROM `)+
-			` WHERE app_id = $1 AND user_id = $2)
-			OR EXISTS (SELECT 1 FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
-			OR EXISTS (SELECT 1 FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2)`,
-			e.Owner.AppID, e.Owner.UserID)
+		left, err := tx.holdsRows(ctx, e.Owner)
 		if err != nil {
 			return err
 		}
@@ -143,6 +157,17 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 	return done, s.fault(err, "end the erasure")
 }
 
+// holdsRows reports whether a table has a row of the owner.
+func (c conn) holdsRows(ctx context.Context, owner memory.Owner) (bool, error) {
+	holds, _, err := first(ctx, c, only[bool], `SELECT EXISTS (SELECT 1 FROM `+
+		strings.Join(OwnedTables, ` WHERE app_id = $1 AND user_id = $2) OR EXISTS (SELECT 1 FROM `)+
+		` WHERE app_id = $1 AND user_id = $2)
+		OR EXISTS (SELECT 1 FROM instructions WHERE app_id = $1 AND scope = 'user' AND holder = $2)
+		OR EXISTS (SELECT 1 FROM instruction_versions WHERE app_id = $1 AND scope = 'user' AND holder = $2)`,
+		owner.AppID, owner.UserID)
+	return holds, err
+}
+
 // eraser deletes within one step; its first error ends it.
 type eraser struct {
 	conn
@@ -158,6 +183,15 @@ func (x *eraser) run(query string, args ...any) (n int) {
 		n, x.err = x.exec(x.ctx, query, args...)
 	}
 	return n
+}
+
+// count notes what has been taken from the owner so far. What was read of the owner before is out of date.
+func (x *eraser) count(sum db.Erased) {
+	hash := rowcodec.OwnerHash(x.owner)
+	x.run(`INSERT INTO revisions (owner_hash, revision, complete_after) VALUES ($1, 2, 2)
+		ON CONFLICT (owner_hash) DO UPDATE SET revision = revisions.revision + 1,
+		complete_after = revisions.revision + 1`, hash)
+	x.run(`UPDATE erasures SET deleted = $1 WHERE owner_hash = $2`, rowcodec.ErasedJSON(sum), hash)
 }
 
 // ofOwner is run with the owner and a limit as parameters.
@@ -209,9 +243,7 @@ func (x *eraser) turns(limit int) {
 
 // memories deletes memories that are not being pushed, with their relations.
 func (x *eraser) memories(now time.Time, limit int) {
-	ids := x.ids(`SELECT id FROM agent_memories WHERE app_id = $1 AND user_id = $2
-		AND (vector_claimed_until IS NULL OR vector_claimed_until <= $3) ORDER BY created_at, id LIMIT $4 {FOR UPDATE|}`,
-		x.owner.AppID, x.owner.UserID, now, limit)
+	ids := x.unclaimed(now, limit)
 	d := &x.some.Deleted
 	if len(ids) > 0 {
 		d.Relations += x.run(`DELETE FROM memory_relations WHERE from_id = ANY($1::uuid[])`, ids)
@@ -221,10 +253,21 @@ func (x *eraser) memories(now time.Time, limit int) {
 		}
 	}
 	x.some.Memories = ids
-	if len(ids) < limit && x.err == nil {
+	x.countLeft(len(ids), limit)
+}
+
+// unclaimed locks and returns memories that are not being pushed.
+func (x *eraser) unclaimed(now time.Time, limit int) []string {
+	return x.ids(`SELECT id FROM agent_memories WHERE app_id = $1 AND user_id = $2
+		AND (vector_claimed_until IS NULL OR vector_claimed_until <= $3) ORDER BY created_at, id LIMIT $4 {FOR UPDATE|}`,
+		x.owner.AppID, x.owner.UserID, now, limit)
+}
+
+// countLeft counts the memories that are left, if a step took fewer than it may.
+func (x *eraser) countLeft(taken, limit int) {
+	if taken < limit && x.err == nil {
 		x.some.Left, _, x.err = first(x.ctx, x.conn, only[int],
-			`SELECT count(*) FROM agent_memories WHERE app_id = $1 AND user_id = $2`,
-			x.owner.AppID, x.owner.UserID)
+			`SELECT count(*) FROM agent_memories WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	}
 }
 

@@ -85,6 +85,7 @@ var (
 	_ db.Keys           = (*Store)(nil)
 	_ db.Maintenance    = (*Store)(nil)
 	_ db.Leases         = (*Store)(nil)
+	_ db.Merges         = (*Store)(nil)
 	_ db.Processes      = (*Store)(nil)
 	_ db.Recalls        = (*Store)(nil)
 	_ db.RefusedFields  = (*Store)(nil)

@@ -3,6 +3,8 @@
 //	mark, after which nothing of the user is written -> rows, in batches -> wait for copies of vectors
 //	-> vectors, by user and by id -> check every store -> remove the mark, receipt
 //
+// A merge takes the same steps; its rows move to another user instead of being deleted.
+//
 // Each step can be repeated, and the mark stays until all steps are done: if a
 // store is unavailable or the process dies, the next call or a job continues.
 // Work that began before the erasure finds its rows deleted.
@@ -25,6 +27,7 @@ import (
 // Records is what erasure needs of the database.
 type Records interface {
 	db.Erasures
+	db.Merges
 	db.MemoryLister
 	AwaitCopies(ctx context.Context) error
 	Requeue(ctx context.Context, ids []string, at time.Time) (int, error)
@@ -53,14 +56,17 @@ func New(records Records, vectors Vectors, onErased func(owner memory.Owner), no
 	return &Service{records: records, vectors: vectors, onErased: onErased, now: now, log: log}
 }
 
-// EraseUser is the job that ends an erasure which its caller could not end. The
-// erasure deletes the job with the user's other rows.
+// EraseUser is the job that ends an erasure or a merge which its caller could not end. Its end deletes the job with the
+// user's other rows.
 type EraseUser struct {
 	jobs.Lasting `json:"-"`
 
 	AppID  string `json:"app_id"`
 	UserID string `json:"user_id"`
+	Into   string `json:"into,omitempty"` // the user to whom the rows move
 }
+
+func (j EraseUser) into() memory.Owner { return memory.Owner{AppID: j.AppID, UserID: j.Into} }
 
 // Kind is the name that the job is stored under.
 func (EraseUser) Kind() string { return "erase_user" }
@@ -81,7 +87,19 @@ func (s *Service) Erase(ctx context.Context, owner memory.Owner) (db.Erasure, er
 	if err != nil {
 		return db.Erasure{}, err
 	}
-	return s.finish(ctx, e)
+	return s.finish(ctx, e, memory.Owner{})
+}
+
+// Merge moves everything of m.From to m.Into and returns the receipt. If the same merge has ended and From has nothing
+// new, it returns the receipt of that one. KindUnavailable: as for Erase. KindConflict: see db.Merges.
+func (s *Service) Merge(ctx context.Context, m db.Merge) (db.Erasure, error) {
+	now := s.now()
+	e, err := s.records.BeginMerge(ctx, m, now, now.Add(retry),
+		EraseUser{AppID: m.From.AppID, UserID: m.From.UserID, Into: m.Into.UserID})
+	if err != nil || !e.DoneAt.IsZero() {
+		return e, err
+	}
+	return s.finish(ctx, e, m.Into)
 }
 
 // Work does the job: it continues an erasure until it has ended.
@@ -93,8 +111,11 @@ func (s *Service) Work(ctx context.Context, job EraseUser) (any, error) {
 	if wait := e.RequestedAt.Add(retry).Sub(s.now()); err == nil && wait > 0 {
 		return nil, jobs.Later(wait) // its caller is still working on it
 	}
+	if err == nil && (e.Into == "") != (job.Into == "") {
+		return nil, nil // another one has begun since
+	}
 	if err == nil {
-		_, err = s.finish(ctx, e)
+		_, err = s.finish(ctx, e, job.into())
 	}
 	if err != nil {
 		s.log.Warn("an erasure is continued later", zap.String("app", job.AppID), zap.Duration("in", retry), zap.Error(err))
@@ -103,9 +124,10 @@ func (s *Service) Work(ctx context.Context, job EraseUser) (any, error) {
 	return nil, nil
 }
 
-// finish carries out an erasure. If another call or process has ended it first, finish returns the receipt of that one.
-func (s *Service) finish(ctx context.Context, e db.Erasure) (db.Erasure, error) {
-	done, err := s.erase(ctx, e)
+// finish carries out an erasure, or a merge into an owner. If another call or process has ended it first, finish returns
+// the receipt of that one.
+func (s *Service) finish(ctx context.Context, e db.Erasure, into memory.Owner) (db.Erasure, error) {
+	done, err := s.erase(ctx, e, into)
 	s.onErased(e.Owner)
 	if err == nil {
 		return done, nil
@@ -127,9 +149,9 @@ func (s *Service) finish(ctx context.Context, e db.Erasure) (db.Erasure, error) 
 }
 
 // erase takes the steps in order.
-func (s *Service) erase(ctx context.Context, e db.Erasure) (db.Erasure, error) {
+func (s *Service) erase(ctx context.Context, e db.Erasure, into memory.Owner) (db.Erasure, error) {
 	found, _ := s.vectors.DeleteOwner(ctx, e.Owner) // an error does not matter yet: the rows are deleted first
-	ids, err := s.eraseRows(ctx, e, found)
+	ids, err := s.eraseRows(ctx, e, into, found)
 	if err != nil {
 		return e, err
 	}
@@ -140,6 +162,14 @@ func (s *Service) erase(ctx context.Context, e db.Erasure) (db.Erasure, error) {
 	// without a row. By user first, since that returns their number.
 	if found, err = s.vectors.DeleteOwner(ctx, e.Owner); err != nil {
 		return e, unfinished("the user's rows are deleted, but not all vectors yet", err)
+	}
+	if e.Into != "" { // vectors of moved memories may have been pushed while these were looked up
+		ids = nil
+		if found > 0 {
+			if err := s.requeue(ctx, into); err != nil {
+				return e, err
+			}
+		}
 	}
 	for part := range slices.Chunk(ids, batch) {
 		if err := s.vectors.Delete(ctx, part); err != nil {
@@ -161,13 +191,20 @@ func (s *Service) erase(ctx context.Context, e db.Erasure) (db.Erasure, error) {
 	return done, err
 }
 
-// eraseRows deletes the rows and returns the ids of the memories among them. It
+// eraseRows deletes or moves the rows and returns the ids of the memories among them. It
 // waits for memories that are being pushed. found is the number of vectors that
 // were deleted before.
-func (s *Service) eraseRows(ctx context.Context, e db.Erasure, found int) (memories []string, err error) {
+func (s *Service) eraseRows(
+	ctx context.Context, e db.Erasure, into memory.Owner, found int,
+) (memories []string, err error) {
+	take := s.records.EraseSome
+	if e.Into != "" {
+		take = func(ctx context.Context, e db.Erasure, step db.EraseStep) (db.ErasedSome, error) {
+			return s.records.MoveSome(ctx, e, into, step)
+		}
+	}
 	for waited := time.Duration(0); ; {
-		step, err := s.records.EraseSome(ctx, e, db.EraseStep{Now: s.now(), Limit: batch, Keep: EraseUser{}.Kind(),
-			Vectors: found})
+		step, err := take(ctx, e, db.EraseStep{Now: s.now(), Limit: batch, Keep: EraseUser{}.Kind(), Vectors: found})
 		if err != nil {
 			return nil, err
 		}

@@ -37,6 +37,16 @@ func (c *Client) EraseUser(ctx context.Context, userID string) (*ErasureReceipt,
 	return Decode[ErasureReceipt](c.api.EraseUser(ctx, userID))
 }
 
+// MergeUsers moves everything of a user to another one, such as what a visitor said before logging in.
+func (c *Client) MergeUsers(ctx context.Context, userID string, r MergeRequest) (*MergeReceipt, error) {
+	return Decode[MergeReceipt](c.api.MergeUsers(ctx, userID, r))
+}
+
+// RenameUser gives a user an id that no user has.
+func (c *Client) RenameUser(ctx context.Context, userID string, r RenameRequest) (*MergeReceipt, error) {
+	return Decode[MergeReceipt](c.api.RenameUser(ctx, userID, r))
+}
+
 // Stats counts what the app has. With a user it also has that user's retention.
 func (c *Client) Stats(ctx context.Context, p GetStatsParams) (*Stats, error) {
 	return Decode[Stats](c.api.GetStats(ctx, &p))

@@ -106,6 +106,8 @@ var forUsers = map[string]string{
 	"GET /v1/users/:user_id":                   `refused`,
 	"PUT /v1/users/:user_id":                   `{"time_zone":"Asia/Shanghai"}`,
 	"DELETE /v1/users/:user_id":                `refused`,
+	"POST /v1/users/:user_id/merge":            `refused`,
+	"POST /v1/users/:user_id/rename":           `refused`,
 	"GET /v1/users/:user_id/profile":           ``,
 	"POST /v1/admin/verify":                    `refused`,
 	"POST /v1/admin/repair":                    `refused`,

@@ -149,6 +149,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	}, consolidation.Settings{
 		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3,
 	})
+	eraser := erasure.New(f.store, f.vectors, func(memory.Owner) { f.service.Purge(); f.session.Purge() }, f.now, log)
 	f.options = Options{
 		Access:  frame.Access{Keys: f.store},
 		Quotas:  Quotas{Counter: f.store},
@@ -178,7 +179,8 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Reflector:  reflector,
 		Forgetter:  forgetter,
 		Compressor: compressor,
-		Eraser:     erasure.New(f.store, f.vectors, func(memory.Owner) { f.service.Purge(); f.session.Purge() }, f.now, log),
+		Eraser:     eraser,
+		Merger:     eraser,
 		Users:      f.store,
 		Zones:      f.zones,
 		Modes:      modes.New(f.store),

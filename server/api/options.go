@@ -47,6 +47,7 @@ type Options struct {
 	Forgetter      Forgetter
 	Compressor     Compressor
 	Eraser         Eraser
+	Merger         Merger
 	Users          UserLister
 	Zones          ZoneKeeper
 	Modes          ModeKeeper

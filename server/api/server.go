@@ -105,6 +105,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		forgetNextHandlers{counter: o.Forgetter, users: o.Users, schedule: o.State.Schedule, now: now},
 		compressHandlers{o.Compressor},
 		eraseHandlers{o.Eraser},
+		mergeHandlers{o.Merger},
 		keyHandlers{},
 		userHandlers{o.Users, o.Zones, o.Modes},
 		statsHandlers{o.Stats, newRetention(o.Stats.Retention, now)},

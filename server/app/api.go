@@ -66,6 +66,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Forgetter:  w.forgetting,
 		Compressor: mt.compression,
 		Eraser:     mt.erasure,
+		Merger:     mt.erasure,
 		Users:      record,
 		Zones:      s.zones,
 		Modes:      modes.New(record),

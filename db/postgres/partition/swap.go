@@ -71,8 +71,11 @@ func (c *conversion) replacements(ctx context.Context, tx pgx.Tx) (statements []
 		// These tables do not have the owner, which a foreign key would need.
 		`CREATE FUNCTION delete_with_memory() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN
-			DELETE FROM memory_relations WHERE from_id = OLD.id OR to_id = OLD.id;
-			DELETE FROM reembeddings WHERE memory_id = OLD.id;
+			-- A memory of a merged user is deleted from one partition and inserted into another.
+			IF current_setting('hippocampus.moving', true) IS DISTINCT FROM 'on' THEN
+				DELETE FROM memory_relations WHERE from_id = OLD.id OR to_id = OLD.id;
+				DELETE FROM reembeddings WHERE memory_id = OLD.id;
+			END IF;
 			RETURN NULL;
 		END $$`,
 		`CREATE TRIGGER delete_with_memory AFTER DELETE ON agent_memories FOR EACH ROW EXECUTE FUNCTION delete_with_memory()`,

@@ -2021,7 +2021,7 @@ type EndedConversation struct {
 	Conversation Conversation `json:"conversation"`
 }
 
-// ErasedCounts What was deleted since the request, by whichever calls.
+// ErasedCounts What was deleted, or moved, since the request, by whichever calls. Of a merge, vectors are those of the former user.
 type ErasedCounts struct {
 	// Announcements Outgoing events about the user that were still kept.
 	//
@@ -2111,7 +2111,7 @@ type ErasedCounts struct {
 
 // ErasureReceipt What was erased of a user.
 type ErasureReceipt struct {
-	// Deleted What was deleted since the request, by whichever calls.
+	// Deleted What was deleted, or moved, since the request, by whichever calls. Of a merge, vectors are those of the former user.
 	Deleted ErasedCounts `json:"deleted"`
 
 	// FinishedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
@@ -5239,6 +5239,49 @@ type MemoryType string
 // MemoryTypes Only these types.
 type MemoryTypes = []MemoryType
 
+// MergeReceipt What was moved from one user to another.
+type MergeReceipt struct {
+	// FinishedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	FinishedAt Timestamp `json:"finished_at"`
+
+	// Into Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	Into UserID `json:"into"`
+
+	// Moved What was deleted, or moved, since the request, by whichever calls. Of a merge, vectors are those of the former user.
+	Moved ErasedCounts `json:"moved"`
+
+	// RequestedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	RequestedAt Timestamp `json:"requested_at"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Verified Every store was asked after the move and showed nothing of the former user.
+	//
+	// Example: true
+	Verified bool `json:"verified"`
+}
+
+// MergeRequest The user to whom everything moves.
+type MergeRequest struct {
+	// Into Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	Into UserID `json:"into"`
+}
+
 // MergedInstruction An instruction with its active version.
 type MergedInstruction struct {
 	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
@@ -6562,6 +6605,14 @@ type RelationRequest struct {
 	//
 	// Example: 0198c0de-0000-7000-8000-000000000001
 	To ID `json:"to"`
+}
+
+// RenameRequest The new id of a user.
+type RenameRequest struct {
+	// To Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	To UserID `json:"to"`
 }
 
 // RestoreMemoriesAnswer A result for each id.
@@ -9129,6 +9180,12 @@ type AddTurnJSONRequestBody = TurnRequest
 // SetUserJSONRequestBody defines body for SetUser for application/json ContentType.
 type SetUserJSONRequestBody = UserRequest
 
+// MergeUsersJSONRequestBody defines body for MergeUsers for application/json ContentType.
+type MergeUsersJSONRequestBody = MergeRequest
+
+// RenameUserJSONRequestBody defines body for RenameUser for application/json ContentType.
+type RenameUserJSONRequestBody = RenameRequest
+
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = WebhookRequest
 
@@ -11024,6 +11081,48 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/users/{user_id} (the `SetUser` operationId).
 	SetUser(ctx context.Context, userID UserID, body SetUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// MergeUsersWithBody Merge a user into another one
+	//
+	// Moves everything of the user of the path to the user in `into`, such as what an anonymous visitor said before logging
+	// in: memories of every status with their histories, relations and vectors, turns, candidates, conversations, facts,
+	// instructions, skills, files, queued jobs and events. Where both users have something under one name, nothing is lost:
+	// a conversation or a file gets a new id or path that ends with `~` and twelve characters; versions of an instruction
+	// follow those of the other user, whose active version stays; of two timelines of a fact, the one that begins later
+	// holds, and the other stays in its history; outcomes of a workflow are added up; a statement that both users have
+	// is superseded by the one of `into`; the time zone of `into` stays, if it has one.
+	//
+	// While it goes on, writes for the user of the path are refused with 409, and writes for `into` are welcome. Afterwards
+	// the user of the path has nothing, in any store. Later writes under the old id are new data of the old id, and a later
+	// merge moves them. Keys that are bound to the old id stay bound to it. Calling again returns the same receipt.
+	// 409: one of the two is being erased or merged. 503: as for erasing a user; the merge goes on by itself.
+	// Role admin.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/users/{user_id}/merge (the `MergeUsers` operationId).
+	MergeUsersWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MergeUsers Merge a user into another one
+	//
+	// Moves everything of the user of the path to the user in `into`, such as what an anonymous visitor said before logging
+	// in: memories of every status with their histories, relations and vectors, turns, candidates, conversations, facts,
+	// instructions, skills, files, queued jobs and events. Where both users have something under one name, nothing is lost:
+	// a conversation or a file gets a new id or path that ends with `~` and twelve characters; versions of an instruction
+	// follow those of the other user, whose active version stays; of two timelines of a fact, the one that begins later
+	// holds, and the other stays in its history; outcomes of a workflow are added up; a statement that both users have
+	// is superseded by the one of `into`; the time zone of `into` stays, if it has one.
+	//
+	// While it goes on, writes for the user of the path are refused with 409, and writes for `into` are welcome. Afterwards
+	// the user of the path has nothing, in any store. Later writes under the old id are new data of the old id, and a later
+	// merge moves them. Keys that are bound to the old id stay bound to it. Calling again returns the same receipt.
+	// 409: one of the two is being erased or merged. 503: as for erasing a user; the merge goes on by itself.
+	// Role admin.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/users/{user_id}/merge (the `MergeUsers` operationId).
+	MergeUsers(ctx context.Context, userID UserID, body MergeUsersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetProfile Show what holds about a user, whatever is asked
 	//
 	// The current memories that say who the user is, what the user prefers, who is around and what is planned, best first:
@@ -11032,6 +11131,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/users/{user_id}/profile (the `GetProfile` operationId).
 	GetProfile(ctx context.Context, userID UserID, params *GetProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenameUserWithBody Give a user another id
+	//
+	// Merges the user into a new one: see merging. 409: the user in `to` exists already. Role admin.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/users/{user_id}/rename (the `RenameUser` operationId).
+	RenameUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenameUser Give a user another id
+	//
+	// Merges the user into a new one: see merging. 409: the user in `to` exists already. Role admin.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/users/{user_id}/rename (the `RenameUser` operationId).
+	RenameUser(ctx context.Context, userID UserID, body RenameUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks List webhooks
 	//
@@ -13531,6 +13648,68 @@ func (c *Client) SetUser(ctx context.Context, userID UserID, body SetUserJSONReq
 	return c.Client.Do(req)
 }
 
+// MergeUsersWithBody Merge a user into another one
+//
+// Moves everything of the user of the path to the user in `into`, such as what an anonymous visitor said before logging
+// in: memories of every status with their histories, relations and vectors, turns, candidates, conversations, facts,
+// instructions, skills, files, queued jobs and events. Where both users have something under one name, nothing is lost:
+// a conversation or a file gets a new id or path that ends with `~` and twelve characters; versions of an instruction
+// follow those of the other user, whose active version stays; of two timelines of a fact, the one that begins later
+// holds, and the other stays in its history; outcomes of a workflow are added up; a statement that both users have
+// is superseded by the one of `into`; the time zone of `into` stays, if it has one.
+//
+// While it goes on, writes for the user of the path are refused with 409, and writes for `into` are welcome. Afterwards
+// the user of the path has nothing, in any store. Later writes under the old id are new data of the old id, and a later
+// merge moves them. Keys that are bound to the old id stay bound to it. Calling again returns the same receipt.
+// 409: one of the two is being erased or merged. 503: as for erasing a user; the merge goes on by itself.
+// Role admin.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/users/{user_id}/merge (the `MergeUsers` operationId).
+func (c *Client) MergeUsersWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMergeUsersRequestWithBody(c.Server, userID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MergeUsers Merge a user into another one
+//
+// Moves everything of the user of the path to the user in `into`, such as what an anonymous visitor said before logging
+// in: memories of every status with their histories, relations and vectors, turns, candidates, conversations, facts,
+// instructions, skills, files, queued jobs and events. Where both users have something under one name, nothing is lost:
+// a conversation or a file gets a new id or path that ends with `~` and twelve characters; versions of an instruction
+// follow those of the other user, whose active version stays; of two timelines of a fact, the one that begins later
+// holds, and the other stays in its history; outcomes of a workflow are added up; a statement that both users have
+// is superseded by the one of `into`; the time zone of `into` stays, if it has one.
+//
+// While it goes on, writes for the user of the path are refused with 409, and writes for `into` are welcome. Afterwards
+// the user of the path has nothing, in any store. Later writes under the old id are new data of the old id, and a later
+// merge moves them. Keys that are bound to the old id stay bound to it. Calling again returns the same receipt.
+// 409: one of the two is being erased or merged. 503: as for erasing a user; the merge goes on by itself.
+// Role admin.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/users/{user_id}/merge (the `MergeUsers` operationId).
+func (c *Client) MergeUsers(ctx context.Context, userID UserID, body MergeUsersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMergeUsersRequest(c.Server, userID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetProfile Show what holds about a user, whatever is asked
 //
 // The current memories that say who the user is, what the user prefers, who is around and what is planned, best first:
@@ -13540,6 +13719,44 @@ func (c *Client) SetUser(ctx context.Context, userID UserID, body SetUserJSONReq
 // Corresponds with GET /v1/users/{user_id}/profile (the `GetProfile` operationId).
 func (c *Client) GetProfile(ctx context.Context, userID UserID, params *GetProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetProfileRequest(c.Server, userID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenameUserWithBody Give a user another id
+//
+// Merges the user into a new one: see merging. 409: the user in `to` exists already. Role admin.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/users/{user_id}/rename (the `RenameUser` operationId).
+func (c *Client) RenameUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenameUserRequestWithBody(c.Server, userID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenameUser Give a user another id
+//
+// Merges the user into a new one: see merging. 409: the user in `to` exists already. Role admin.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/users/{user_id}/rename (the `RenameUser` operationId).
+func (c *Client) RenameUser(ctx context.Context, userID UserID, body RenameUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenameUserRequest(c.Server, userID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -18780,6 +18997,53 @@ func NewSetUserRequestWithBody(server string, userID UserID, contentType string,
 	return req, nil
 }
 
+// NewMergeUsersRequest calls the generic MergeUsers builder with application/json body
+func NewMergeUsersRequest(server string, userID UserID, body MergeUsersJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMergeUsersRequestWithBody(server, userID, "application/json", bodyReader)
+}
+
+// NewMergeUsersRequestWithBody constructs an http.Request for the MergeUsers method, with any body, and a specified content type
+func NewMergeUsersRequestWithBody(server string, userID UserID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/merge", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetProfileRequest constructs an http.Request for the GetProfile method
 func NewGetProfileRequest(server string, userID UserID, params *GetProfileParams) (*http.Request, error) {
 	var err error
@@ -18873,6 +19137,53 @@ func NewGetProfileRequest(server string, userID UserID, params *GetProfileParams
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewRenameUserRequest calls the generic RenameUser builder with application/json body
+func NewRenameUserRequest(server string, userID UserID, body RenameUserJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRenameUserRequestWithBody(server, userID, "application/json", bodyReader)
+}
+
+// NewRenameUserRequestWithBody constructs an http.Request for the RenameUser method, with any body, and a specified content type
+func NewRenameUserRequestWithBody(server string, userID UserID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/rename", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }

@@ -274,6 +274,29 @@ export class Hippocampus extends Requests {
     return data(await this.api.DELETE("/v1/users/{user_id}", { params, ...this.with(options) }));
   }
 
+  /**
+   * Moves everything of a user to another one, such as what a visitor said before logging in, and returns the receipt.
+   * Needs a key of the role admin.
+   */
+  async mergeUsers(
+    user_id: string,
+    body: t.MergeRequest,
+    options: CallOptions = {},
+  ): Promise<t.MergeReceipt> {
+    const params = { path: { user_id } };
+    return data(await this.api.POST("/v1/users/{user_id}/merge", { params, body, ...this.with(options) }));
+  }
+
+  /** Gives a user an id that no user has, and returns the receipt. Needs a key of the role admin. */
+  async renameUser(
+    user_id: string,
+    body: t.RenameRequest,
+    options: CallOptions = {},
+  ): Promise<t.MergeReceipt> {
+    const params = { path: { user_id } };
+    return data(await this.api.POST("/v1/users/{user_id}/rename", { params, body, ...this.with(options) }));
+  }
+
   /** Returns which parts of the server are available. Throws an error of the kind `unavailable` if it cannot work. */
   async ready(options: CallOptions = {}): Promise<t.Readiness> {
     return data(await this.api.GET("/readyz", this.with(options)));

@@ -241,6 +241,14 @@ class Hippocampus(Streams):
         """Erases a user from every store, for good."""
         return self.request(models.ErasureReceipt, "DELETE", path("/v1/users/{}", user_id))
 
+    def merge_users(self, user_id: str, *, into: str) -> models.MergeReceipt:
+        """Moves everything of a user to another one, such as what a visitor said before logging in."""
+        return self.request(models.MergeReceipt, "POST", path("/v1/users/{}/merge", user_id), body={"into": into})
+
+    def rename_user(self, user_id: str, *, to: str) -> models.MergeReceipt:
+        """Gives a user an id that no user has."""
+        return self.request(models.MergeReceipt, "POST", path("/v1/users/{}/rename", user_id), body={"to": to})
+
     def ready(self) -> models.Readiness:
         """Returns which parts of the server are available. It fails (503) if the server cannot work."""
         return self.request(models.Readiness, "GET", "/readyz")

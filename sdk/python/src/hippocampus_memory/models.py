@@ -633,7 +633,7 @@ class EndedConversation(Model):
 
 
 class ErasedCounts(Model):
-    """What was deleted since the request, by whichever calls."""
+    """What was deleted, or moved, since the request, by whichever calls. Of a merge, vectors are those of the former user."""
 
     memories: int
     """Memories of every status."""
@@ -1593,6 +1593,18 @@ MemoryType = TypeAliasType(
     | str,
 )
 """What kind of statement it is."""
+
+
+class MergeReceipt(Model):
+    """What was moved from one user to another."""
+
+    user_id: UserID
+    into: UserID
+    requested_at: Timestamp
+    finished_at: Timestamp
+    moved: ErasedCounts
+    verified: bool
+    """Every store was asked after the move and showed nothing of the former user."""
 
 
 class MergedInstruction(Model):

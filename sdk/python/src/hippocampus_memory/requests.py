@@ -1467,6 +1467,12 @@ MemoryTypes: TypeAlias = list[MemoryType]
 """Only these types."""
 
 
+class MergeRequest(TypedDict):
+    """The user to whom everything moves."""
+
+    into: UserID
+
+
 class Message(TypedDict):
     """
     One utterance, in the shape of a message of OpenAI's chat completions. A message that is more than a text is kept as
@@ -1729,6 +1735,12 @@ class RelationRequest(TypedDict):
 
     to: ID
     kind: StatedRelationKind
+
+
+class RenameRequest(TypedDict):
+    """The new id of a user."""
+
+    to: UserID
 
 
 class RestoreMemoriesRequest(TypedDict):

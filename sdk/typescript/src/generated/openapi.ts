@@ -1628,6 +1628,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user_id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge a user into another one
+         * @description Moves everything of the user of the path to the user in `into`, such as what an anonymous visitor said before logging
+         *     in: memories of every status with their histories, relations and vectors, turns, candidates, conversations, facts,
+         *     instructions, skills, files, queued jobs and events. Where both users have something under one name, nothing is lost:
+         *     a conversation or a file gets a new id or path that ends with `~` and twelve characters; versions of an instruction
+         *     follow those of the other user, whose active version stays; of two timelines of a fact, the one that begins later
+         *     holds, and the other stays in its history; outcomes of a workflow are added up; a statement that both users have
+         *     is superseded by the one of `into`; the time zone of `into` stays, if it has one.
+         *
+         *     While it goes on, writes for the user of the path are refused with 409, and writes for `into` are welcome. Afterwards
+         *     the user of the path has nothing, in any store. Later writes under the old id are new data of the old id, and a later
+         *     merge moves them. Keys that are bound to the old id stay bound to it. Calling again returns the same receipt.
+         *     409: one of the two is being erased or merged. 503: as for erasing a user; the merge goes on by itself.
+         *     Role admin.
+         */
+        post: operations["mergeUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user_id}/rename": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a user another id
+         * @description Merges the user into a new one: see merging. 409: the user in `to` exists already. Role admin.
+         */
+        post: operations["renameUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user_id}/profile": {
         parameters: {
             query?: never;
@@ -4752,7 +4804,28 @@ export interface components {
              */
             verified: boolean;
         };
-        /** @description What was deleted since the request, by whichever calls. */
+        /** @description The user to whom everything moves. */
+        MergeRequest: {
+            into: components["schemas"]["UserID"];
+        };
+        /** @description The new id of a user. */
+        RenameRequest: {
+            to: components["schemas"]["UserID"];
+        };
+        /** @description What was moved from one user to another. */
+        MergeReceipt: {
+            user_id: components["schemas"]["UserID"];
+            into: components["schemas"]["UserID"];
+            requested_at: components["schemas"]["Timestamp"];
+            finished_at: components["schemas"]["Timestamp"];
+            moved: components["schemas"]["ErasedCounts"];
+            /**
+             * @description Every store was asked after the move and showed nothing of the former user.
+             * @example true
+             */
+            verified: boolean;
+        };
+        /** @description What was deleted, or moved, since the request, by whichever calls. Of a merge, vectors are those of the former user. */
         ErasedCounts: {
             /**
              * @description Memories of every status.
@@ -9846,6 +9919,76 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mergeUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user whose data moves, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeRequest"];
+            };
+        };
+        responses: {
+            /** @description The receipt. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeReceipt"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renameUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user whose data moves, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenameRequest"];
+            };
+        };
+        responses: {
+            /** @description The receipt. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeReceipt"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
