@@ -192,13 +192,20 @@ func (s *Store) BeginErasure(
 func (s *Store) BeginMerge(
 	ctx context.Context, m db.Merge, at, due time.Time, job db.Job,
 ) (e db.Erasure, err error) {
-	for _, userID := range []string{min(m.From.UserID, m.Into.UserID), max(m.From.UserID, m.Into.UserID)} {
-		release, err := s.acquireOwner(ctx, memory.Owner{AppID: m.From.AppID, UserID: userID})
-		if err != nil {
-			return e, fault(err, "wait for the user's writes")
-		}
-		defer release()
+	one, other := m.From, m.Into
+	if other.UserID < one.UserID {
+		one, other = other, one
 	}
+	release, err := s.acquireOwner(ctx, one)
+	if err != nil {
+		return e, fault(err, "wait for the user's writes")
+	}
+	defer release()
+	releaseOther, err := s.acquireOwner(ctx, other)
+	if err != nil {
+		return e, fault(err, "wait for the other user's writes")
+	}
+	defer releaseOther()
 	return s.Store.BeginMerge(ctx, m, at, due, job)
 }
 

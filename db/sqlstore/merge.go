@@ -114,7 +114,8 @@ func (s *Store) MoveSome(
 		m := &mover{eraser: eraser{ctx: ctx, conn: tx.conn, owner: e.Owner}, into: into, now: memory.Instant(step.Now)}
 		m.change, _, m.err = first(ctx, tx.conn, only[int64], `SELECT `+NextChange+`$1)`, hash)
 		m.run(`{SELECT set_config('hippocampus.moving', 'on', true)|PRAGMA defer_foreign_keys = ON}`)
-		if m.conversations(max(step.Limit/10, 1)); m.some.Deleted.Conversations == 0 {
+		m.conversations(max(step.Limit/10, 1))
+		if m.some.Deleted.Conversations == 0 {
 			m.turns(step.Limit)
 			m.memories(step.Limit)
 			m.knowledge(step.Limit)

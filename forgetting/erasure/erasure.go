@@ -124,8 +124,8 @@ func (s *Service) Work(ctx context.Context, job EraseUser) (any, error) {
 	return nil, nil
 }
 
-// finish carries out an erasure, or a merge into an owner. If another call or process has ended it first, finish returns
-// the receipt of that one.
+// finish carries out an erasure, or a merge into an owner. If another call or process has ended it first, finish
+// returns the receipt of that one.
 func (s *Service) finish(ctx context.Context, e db.Erasure, into memory.Owner) (db.Erasure, error) {
 	done, err := s.erase(ctx, e, into)
 	s.onErased(e.Owner)

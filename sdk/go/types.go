@@ -19,6 +19,9 @@ type (
 	EndFactParams            = api.EndFactParams
 	EndedConversation        = api.EndedConversation
 	ErasureReceipt           = api.ErasureReceipt
+	MergeReceipt             = api.MergeReceipt
+	MergeRequest             = api.MergeRequest
+	RenameRequest            = api.RenameRequest
 	EventKind                = api.EventKind
 	ExportLine               = api.ExportLine
 	ExportMemoriesParams     = api.ExportMemoriesParams
