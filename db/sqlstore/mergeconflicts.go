@@ -103,7 +103,8 @@ func (m *mover) settle(factType, key string) {
 		WHERE app_id = $1 AND user_id IN ($2, $3) AND type = $4 AND key = $5 AND state = 'accepted'
 		GROUP BY user_id ORDER BY max(valid_from), user_id`,
 		m.owner.AppID, m.owner.UserID, m.into.UserID, factType, key)
-	if m.err = err; len(sides) < 2 {
+	m.err = err
+	if len(sides) < 2 {
 		return
 	}
 	const ofTimeline = ` WHERE app_id = $1 AND user_id = $2 AND type = $3 AND key = $4 AND state = `

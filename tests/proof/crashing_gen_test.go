@@ -111,6 +111,18 @@ func (store *crashingStore) BeginErasure(
 	})
 }
 
+func (store *crashingStore) BeginMerge(
+	ctx context.Context,
+	m db.Merge,
+	at time.Time,
+	due time.Time,
+	job db.Job,
+) (db.Erasure, error) {
+	return get(store.fuse, "BeginMerge", func() (db.Erasure, error) {
+		return store.real.BeginMerge(ctx, m, at, due, job)
+	})
+}
+
 func (store *crashingStore) Calibration(ctx context.Context, space memory.Space) (memory.Calibration, error) {
 	return get(store.fuse, "Calibration", func() (memory.Calibration, error) {
 		return store.real.Calibration(ctx, space)
@@ -952,6 +964,17 @@ func (store *crashingStore) Migrate(ctx context.Context) error {
 func (store *crashingStore) ModeOf(ctx context.Context, owner memory.Owner) (memory.ModeSetting, error) {
 	return get(store.fuse, "ModeOf", func() (memory.ModeSetting, error) {
 		return store.real.ModeOf(ctx, owner)
+	})
+}
+
+func (store *crashingStore) MoveSome(
+	ctx context.Context,
+	e db.Erasure,
+	into memory.Owner,
+	step db.EraseStep,
+) (db.ErasedSome, error) {
+	return get(store.fuse, "MoveSome", func() (db.ErasedSome, error) {
+		return store.real.MoveSome(ctx, e, into, step)
 	})
 }
 
