@@ -109,6 +109,8 @@ func owned(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 func mergeConflicts(t *testing.T, s db.Store) {
 	fill(t, s, alice)
 	fill(t, s, bob)
+	setMode(t, s, alice, memory.ModeOff)
+	setMode(t, s, bob, memory.ModeRead)
 	same := newMemory(alice, "said by both")
 	known := newMemory(bob, "said by both")
 	same.Pinned = false
@@ -135,6 +137,7 @@ func mergeConflicts(t *testing.T, s db.Store) {
 	}
 	history := factsOf(t, s, db.Timeline{Owner: bob, Type: "profile", Key: "city"})
 	wantSame(t, "facts of a timeline", len(history), 2)
+	wantMode(t, s, bob, memory.ModeOff)
 	erasing := begin(t, s, bob)
 	all := eraseAll(t, s, erasing, 100)
 	wantSame(t, "versions of instructions", all.Instructions, 6)

@@ -14,7 +14,6 @@ func userSettings(t *testing.T, s db.Store) {
 }
 
 func userModes(t *testing.T, s db.Store) {
-	bob := memory.Owner{AppID: alice.AppID, UserID: "bob"}
 	namesake := memory.Owner{AppID: "other", UserID: alice.UserID}
 	wantMode(t, s, alice, memory.ModeOn)
 

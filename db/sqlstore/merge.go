@@ -266,8 +266,10 @@ func (m *mover) rest(limit int, keep string) {
 	m.from(`UPDATE user_zones SET chosen = (SELECT chosen FROM user_zones WHERE app_id = $1 AND user_id = $2)
 		WHERE app_id = $1 AND user_id = $3 AND chosen = ''
 			AND EXISTS (SELECT 1 FROM user_zones WHERE app_id = $1 AND user_id = $2)`)
+	m.from(`UPDATE user_modes SET mode = 'off' WHERE app_id = $1 AND user_id = $3
+		AND EXISTS (SELECT 1 FROM user_modes WHERE app_id = $1 AND user_id = $2 AND mode = 'off')`)
 	for _, once := range []struct{ table, same string }{
-		{"user_zones", `true`}, {"user_states", `true`},
+		{"user_zones", `true`}, {"user_modes", `true`}, {"user_states", `true`},
 		{"active_days", `i.agent_id = active_days.agent_id AND i.day = active_days.day`},
 		{"skill_outcomes", `i.id = skill_outcomes.id`},
 	} {
