@@ -160,7 +160,8 @@ func (s *server) run() {
 func (s *server) launch() error {
 	s.cmd = exec.Command(s.program, "serve", "--listen", s.listen)
 	s.cmd.Dir = s.dir
-	s.cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir}, clockEnv(), s.env)
+	s.cmd.Env = slices.Concat([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "GOGC=" + os.Getenv("GOGC")},
+		clockEnv(), s.env)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return err
