@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -74,7 +75,7 @@ func TestMerge_LosesNoConcurrentWrite(t *testing.T) {
 	for range 5 {
 		s.call("POST", "/v1/users/visitor/merge", object{"into": "ada"}, 200)
 	}
-	want := append((<-done).contents, (<-done).contents...)
+	want := slices.Concat((<-done).contents, (<-done).contents)
 	s.call("POST", "/v1/users/visitor/merge", object{"into": "ada"}, 200)
 	if left := s.everything("visitor"); len(left) != 0 {
 		t.Errorf("left: %q", left)
