@@ -34,7 +34,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		return g, err
 	}
 	if !r.Query.Memory.Recalls() {
-		g.answer = recall.AnswerOff(r.Query.At, r.Query.Memory.Level)
+		g.answer = recall.AnswerOff(r.Query.At, r.Query.Memory)
 		return g, nil
 	}
 	var working session.Working

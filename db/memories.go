@@ -172,6 +172,7 @@ type Changes struct {
 	Documents   []Document // changed ones, in the order of Memories.Documents
 	Gone        []string   // ids of changed memories that are not active; nil if All
 	Unconfirmed []memory.Memory
+	Mode        memory.ModeSetting // as of UserModes.ModeOf
 }
 
 // Document is what the ranking and the filters use of an active memory.

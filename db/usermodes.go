@@ -6,6 +6,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// ErrMode is the KindConflict of a turn that is on, while the mode of its user is another one.
+var ErrMode = memory.Errorf(memory.KindConflict, "the setting memory of the user has changed: try again")
+
 // UserModes keeps how much of memory is on for users. It is on where no mode was set.
 type UserModes interface {
 	// ModeOf returns the mode of a user, with memory.LevelUser unless it is on.

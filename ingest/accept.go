@@ -40,8 +40,10 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 	}
 	now := memory.Instant(s.Now())
 	turn.Hash = turnHash(turn) // of what was sent: a setting that has changed since does not make a repetition a conflict
-	if turn, err = s.withMode(ctx, turn); err != nil {
-		return memory.Turn{}, false, start, err
+	if turn.Memory != memory.ModeOn {
+		if turn, err = s.withMode(ctx, turn); err != nil {
+			return memory.Turn{}, false, start, err
+		}
 	}
 	if turn.ConversationID != "" {
 		turn.Messages = counted(turn.Messages)
@@ -64,7 +66,14 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 		}
 	}()
 	for range plans {
-		if stored, fresh, err = s.continueLog(ctx, turn, due); !errors.Is(err, errOutdated) {
+		stored, fresh, err = s.continueLog(ctx, turn, due)
+		if errors.Is(err, db.ErrMode) {
+			if turn, err = s.withMode(ctx, turn); err != nil {
+				return memory.Turn{}, false, start, err
+			}
+			stored, fresh, err = s.continueLog(ctx, turn, due)
+		}
+		if !errors.Is(err, errOutdated) {
 			break
 		}
 	}
@@ -76,11 +85,11 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 		reported.Offset = turn.Offset
 		s.OnAccepted(reported)
 		switch {
+		case stored.Status == memory.TurnProcessed:
+			s.counts.count(1, OutcomeProcessed)
 		case reserved:
 			reserved = false
 			start = func() { s.taken <- taken{stored, trace.SpanContextFromContext(ctx)} }
-		case stored.Status == memory.TurnProcessed:
-			s.counts.count(1, OutcomeProcessed)
 		default:
 			signal(s.due)
 		}

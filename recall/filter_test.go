@@ -27,7 +27,7 @@ func TestRecall_FiltersByTags(t *testing.T) {
 	f.vectorsDown = true
 	expect(t, f.recall(Query{Text: "tea", Tags: []string{"drink"}}), "green tea", "black tea", "tea with milk")
 
-	x, _, err := f.loadIndex(t.Context(), ada, &index{})
+	x, _, _, err := f.loadIndex(t.Context(), ada, &index{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ type index struct {
 	revision int64
 	zone     *time.Location             // in which the days that texts name are read; nil: UTC
 	grown    atomic.Bool                // a later revision has appended to the shared lists
+	off      atomic.Bool                // memory was off for the user when this was read last
 	unsaved  atomic.Int64               // changed documents since an index was stored
 	faded    atomic.Pointer[fadedWords] // nil: not read since a memory left the index
 

@@ -50,11 +50,13 @@ func (i *indexes) grew(owner memory.Owner, x *index) {
 }
 
 // loadIndex returns the owner's index as of now and the own writes. It reads what has changed
-// since the known index or, if that is empty, all documents.
-func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, known *index) (*index, []memory.Memory, error) {
+// since the known index or, if that is empty, all documents, and the owner's mode.
+func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, known *index) (
+	_ *index, own []memory.Memory, mode memory.ModeSetting, err error,
+) {
 	read, err := s.records.Changes(ctx, owner, known.revision, s.now().Add(-s.set.OwnWindow), s.set.OwnLimit)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, mode, err
 	}
 	var x *index
 	if read.All {
@@ -63,6 +65,7 @@ func (s *Service) loadIndex(ctx context.Context, owner memory.Owner, known *inde
 	} else {
 		x = s.indexes.change(owner, known, read)
 	}
+	x.off.Store(!read.Mode.Recalls())
 	s.save(owner, x)
-	return x, read.Unconfirmed, nil
+	return x, read.Unconfirmed, read.Mode, nil
 }

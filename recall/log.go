@@ -91,7 +91,7 @@ type Logged struct {
 func (s Logged) Recall(ctx context.Context, q Query) (Answer, error) {
 	began := s.now()
 	answer, err := s.Service.Recall(ctx, q)
-	if err != nil || !q.Memory.Keeps() {
+	if err != nil || !answer.Memory.Keeps() {
 		return answer, err
 	}
 	asked := memory.Clip(cmp.Or(strings.Join(answer.Asked, "\n"), q.Text), memory.MaxContentRunes)

@@ -24,9 +24,10 @@ type loading struct {
 
 	// To be read when done is closed.
 	index    *index
-	postings postings        // of the words and names of the queries
-	own      []memory.Memory // writes that the vector store may not show yet
-	matching []string        // ids that the query's filter chooses; nil without a filter
+	postings postings           // of the words and names of the queries
+	own      []memory.Memory    // writes that the vector store may not show yet
+	mode     memory.ModeSetting // of the owner
+	matching []string           // ids that the query's filter chooses; nil without a filter
 	err      error
 }
 
@@ -54,7 +55,7 @@ func (s *Service) startLoading(
 			}
 			l.stored.Store(int64(len(known.docs)))
 		}
-		l.index, l.own, l.err = s.loadIndex(ctx, q.Owner, known)
+		l.index, l.own, l.mode, l.err = s.loadIndex(ctx, q.Owner, known)
 		if l.err == nil && q.WithoutTurn != "" {
 			l.index = l.index.withoutTurn(q.WithoutTurn)
 		}

@@ -82,10 +82,11 @@ type Query struct {
 type Answer struct {
 	Memories []Recalled
 	Route    router.Route
-	Skipped  bool     // small talk, or memory is off: nothing was searched
-	Asked    []string // the parts of a prompt that were searched for; nil if the query is not a prompt
-	Fit      Fit      // zero if the query was skipped or has no candidate
-	Degraded []string // parts that failed or were late: "vector_store", "embedder", "router", "reranker"
+	Skipped  bool               // small talk, or memory is off: nothing was searched
+	Memory   memory.ModeSetting // that held: the strictest of the modes of the query and of the user
+	Asked    []string           // the parts of a prompt that were searched for; nil if the query is not a prompt
+	Fit      Fit                // zero if the query was skipped or has no candidate
+	Degraded []string           // parts that failed or were late: "vector_store", "embedder", "router", "reranker"
 	At       time.Time
 	When     []times.Span // the times that the query names
 

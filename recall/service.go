@@ -22,6 +22,7 @@ import (
 type Records interface {
 	Changes(ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int) (db.Changes, error)
 	Index(ctx context.Context, owner memory.Owner) (revision int64, data []byte, err error)
+	ModeOf(ctx context.Context, owner memory.Owner) (memory.ModeSetting, error)
 	CountActive(ctx context.Context, owner memory.Owner) (int, error)
 	SaveIndex(ctx context.Context, owner memory.Owner, revision int64, data []byte) error
 	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
@@ -113,11 +114,14 @@ func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, tou
 func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error) {
 	ctx, whole := tracing.Start(ctx, "recall")
 	defer func() { endSpan(whole, answer, err) }()
-	if !q.Memory.Recalls() {
-		return AnswerOff(cmp.Or(q.At, s.now()), q.Memory.Level), nil
-	}
 	ctx, cancel := Within(ctx, s.set.Timeout)
 	defer cancel()
+	if q.Memory, err = s.modeOf(ctx, q); err != nil {
+		return Answer{}, err
+	}
+	if !q.Memory.Recalls() {
+		return AnswerOff(cmp.Or(q.At, s.now()), q.Memory), nil
+	}
 	q, home, err := s.complete(ctx, q)
 	if err != nil {
 		return Answer{}, err
@@ -139,11 +143,15 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 			Route: route, At: q.At, Skipped: true, Degraded: degraded, Asked: partsAsked(queries), When: timesAsked(queries),
 		}
 		err = cmp.Or(loading.wait(), s.explain(ctx, q, e, searchResult{}, &answer))
+		answer.Memory = memory.Strictest(q.Memory, loading.mode)
 		return answer, err
 	}
 	found, err := s.search(m.next(ctx, stageSearch), queries, vectors, loading)
 	if err != nil {
 		return Answer{}, err
+	}
+	if q.Memory = memory.Strictest(q.Memory, loading.mode); !q.Memory.Recalls() {
+		return AnswerOff(q.At, q.Memory), nil
 	}
 	candidates, err := s.candidates(m.next(ctx, stageCandidates), queries, vectors, found)
 	if err != nil {
@@ -180,17 +188,28 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		s.Touch(q.Owner, idsOf(memories), q.At)
 	}
 	answer = Answer{
-		Memories: memories, Route: route, Fit: fit, Degraded: append(found.degraded, degraded...), At: q.At,
+		Memories: memories, Memory: q.Memory, Route: route, Fit: fit, Degraded: append(found.degraded, degraded...), At: q.At,
 		Asked: partsAsked(queries), When: timesAsked(queries),
 	}
 	err = s.explain(ctx, q, e, found, &answer)
 	return answer, err
 }
 
-// AnswerOff is the answer to a query while memory is off for what a level names, at an instant.
-func AnswerOff(at time.Time, of memory.Level) Answer {
-	route := router.Route{Source: "memory", Reason: "memory is off for the " + string(of) + ": nothing is recalled"}
-	return Answer{Route: route, Skipped: true, At: at}
+// modeOf is the mode of a query as far as it is known: the strictest of its own and the user's. The mode of the user is
+// read before anything else unless it recalled at the last recall: then the recall reads it with the index.
+func (s *Service) modeOf(ctx context.Context, q Query) (memory.ModeSetting, error) {
+	if x, ok := s.indexes.Get(indexKey(q.Owner)); !q.Memory.Recalls() || ok && !x.off.Load() {
+		return q.Memory, nil
+	}
+	chosen, err := s.records.ModeOf(ctx, q.Owner)
+	return memory.Strictest(q.Memory, chosen), err
+}
+
+// AnswerOff is the answer to a query at an instant, while memory is off.
+func AnswerOff(at time.Time, mode memory.ModeSetting) Answer {
+	reason := "memory is off for the " + string(mode.Level) + ": nothing is recalled"
+	route := router.Route{Source: "memory", Reason: reason}
+	return Answer{Route: route, Skipped: true, At: at, Memory: mode}
 }
 
 // complete replaces the empty fields of a query that have a default. home is the zone of the user.

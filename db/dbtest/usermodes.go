@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"hippocampus/db"
@@ -26,6 +27,7 @@ func userModes(t *testing.T, s db.Store) {
 	setMode(t, s, alice, memory.ModeOff)
 	wantMode(t, s, alice, memory.ModeOff)
 	wantMode(t, s, bob, memory.ModeRead)
+	turnsFollowModes(t, s)
 
 	all := []memory.UserMode{{Owner: alice, Mode: memory.ModeOff}, {Owner: bob, Mode: memory.ModeRead}}
 	of := db.Extent{AppID: alice.AppID, Limit: 1}
@@ -41,6 +43,41 @@ func userModes(t *testing.T, s db.Store) {
 	page, err = s.ExportUserModes(t.Context(), of, nil)
 	must(t, err)
 	wantSame(t, "of a user for whom memory is on", len(page), 0)
+}
+
+// turnsFollowModes stores turns of alice, for whom memory is off. A repetition finds the turn that was stored before.
+func turnsFollowModes(t *testing.T, s db.Store) {
+	known := newTurn(bob, "known")
+	known.ClientID, known.Memory = "said before", memory.ModeRead
+	off := newTurn(alice, "off")
+	off.Memory = memory.ModeOff
+	for _, turn := range []memory.Turn{known, off} {
+		_, fresh, err := s.AcceptTurn(t.Context(), turn, epoch, nil)
+		must(t, err)
+		wantSame(t, "fresh", fresh, true)
+	}
+	known.Memory = memory.ModeOn
+	if _, fresh, err := s.AcceptTurn(t.Context(), known, epoch, nil); fresh || err != nil {
+		t.Errorf("a repetition: fresh %v, %v", fresh, err)
+	}
+	for name, turn := range map[string]memory.Turn{
+		"a turn": newTurn(alice, "on"), "a turn of a conversation": talked(alice, "talk", epoch, "on"),
+	} {
+		if _, _, err := s.AcceptTurn(t.Context(), turn, epoch, nil); !errors.Is(err, db.ErrMode) {
+			t.Errorf("%s that is on: %v", name, err)
+		}
+		must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+			if _, _, err := tx.AcceptTurn(ctx, turn, epoch, nil); !errors.Is(err, db.ErrMode) {
+				t.Errorf("%s that is on, within a transaction: %v", name, err)
+			}
+			return nil
+		}))
+	}
+	for _, after := range []int64{0, 1} {
+		read, err := s.Changes(t.Context(), alice, after, epoch, 10)
+		must(t, err)
+		wantSame(t, "the mode among the changes", read.Mode.Mode, memory.ModeOff)
+	}
 }
 
 func setMode(t *testing.T, s db.Store, owner memory.Owner, mode memory.Mode) {

@@ -21,15 +21,16 @@ const (
 		AND change > (SELECT $3::bigint) AND change < 9223372036854775807
 		ORDER BY conversation_id, created_at, id`
 
-	// ownerState is how far the owner's changes are known, and whether the vector store
-	// may lack any of the owner's memories. Its plan is the same for every value, so
+	// ownerState is how far the owner's changes are known, whether the vector store
+	// may lack any of the owner's memories, and the owner's mode. Its plan is the same for every value, so
 	// that Postgres keeps it. Planning unconfirmed each time costs many times what this
 	// query costs.
 	ownerState = `SELECT coalesce(r.revision, 1), coalesce(r.complete_after, 1),
 		EXISTS (SELECT FROM agent_memories
 			WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'pending')
 		OR coalesce((SELECT max(vector_synced_at) FROM agent_memories
-			WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'synced') >= $4, false)
+			WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'synced') >= $4, false),
+		coalesce((SELECT mode FROM user_modes WHERE app_id = $2 AND user_id = $3), '')
 		FROM (SELECT) AS always LEFT JOIN revisions r ON r.owner_hash = $1`
 )
 
@@ -41,9 +42,10 @@ func (s *Store) Changes(
 	const doing = "read the user's changes"
 	var last, completeAfter int64
 	var fresh bool
+	var mode memory.Mode
 	state := func(batch *pgx.Batch) {
 		queued := batch.Queue(ownerState, rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, since)
-		queued.QueryRow(func(row pgx.Row) error { return row.Scan(&last, &completeAfter, &fresh) })
+		queued.QueryRow(func(row pgx.Row) error { return row.Scan(&last, &completeAfter, &fresh, &mode) })
 	}
 	if after > 0 {
 		found.Revision = after
@@ -70,6 +72,7 @@ func (s *Store) Changes(
 			return found, fault(err, doing)
 		}
 	}
+	found.Mode = memory.ModeOfUser(mode)
 	if fresh {
 		found.Unconfirmed, err = s.Unconfirmed(ctx, owner, since, limit)
 	}

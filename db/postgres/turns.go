@@ -25,15 +25,19 @@ const (
 	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
 		nullif($19, ''), $20::json, `
 
+	// admitted is false for a user who is being erased, and for a turn that is on if the mode of the user is another one.
+	admitted = `NOT (` + isErasing + `$21)) AND ($19::text <> '' OR
+		NOT EXISTS (SELECT FROM user_modes WHERE app_id = $2 AND user_id = $3))`
+
 	insertTurn = `
-	WITH ` + insertIntoTurns + `0, 0 WHERE NOT (` + isErasing + `$21))` + insertedTurn
+	WITH ` + insertIntoTurns + `0, 0 WHERE ` + admitted + insertedTurn
 
 	insertConversation = `
 	WITH grown AS (
 		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
 		heard_at)
 		SELECT $2, $3, $6, $1, $22, 1, $23, $24, $9, $9, $14
-		WHERE NOT (` + isErasing + `$21))
+		WHERE ` + admitted + `
 		ON CONFLICT (app_id, user_id, id) `
 	growth = `
 			title = CASE WHEN c.title = '' THEN $22 ELSE c.title END,
@@ -79,7 +83,7 @@ const (
 	WITH grown AS (
 		UPDATE conversations AS c SET` + growth + `
 		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $25 AND events = $26 AND edition = $27
-			AND NOT (` + isErasing + `$21))` + insertGrown
+			AND ` + admitted + insertGrown
 )
 
 // AcceptTurn stores t, or finds the turn that has its client id: in one round

@@ -34,6 +34,7 @@ func (s *Store) Changes(
 			return found, err
 		}
 	}
+	found.Mode = memory.ModeOfUser(state.mode)
 	if state.fresh {
 		found.Unconfirmed, err = s.Unconfirmed(ctx, owner, since, limit)
 	}
@@ -69,11 +70,12 @@ func (s *Store) changes(ctx context.Context, owner memory.Owner, after int64) (f
 	return found, fault(err, "read the user's changes")
 }
 
-// ownerState is how far an owner's changes are known, and whether the vector store may
-// lack any of the owner's memories.
+// ownerState is how far an owner's changes are known, whether the vector store may lack any of the owner's memories,
+// and the owner's mode.
 type ownerState struct {
 	revision, completeAfter int64
 	fresh                   bool
+	mode                    memory.Mode
 }
 
 func (s *Store) state(ctx context.Context, owner memory.Owner, since time.Time) (o ownerState, err error) {
@@ -81,8 +83,10 @@ func (s *Store) state(ctx context.Context, owner memory.Owner, since time.Time) 
 		EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_unconfirmed
 			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'pending')
 		OR EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_confirmed
-			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?4)
+			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?4),
+		coalesce((SELECT mode FROM user_modes WHERE app_id = ?2 AND user_id = ?3), '')
 		FROM (SELECT 1) LEFT JOIN revisions r ON r.owner_hash = ?1`,
-		rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, moment(since)).Scan(&o.revision, &o.completeAfter, &o.fresh)
+		rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, moment(since)).
+		Scan(&o.revision, &o.completeAfter, &o.fresh, &o.mode)
 	return o, fault(err, "read the user's revision")
 }

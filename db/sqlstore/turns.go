@@ -43,12 +43,24 @@ func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error
 }
 
 // Accepted returns the turn of t's app that has t's client id; ok is false if there is no such
-// turn. db.ErrErasing: see Admit.
+// turn. db.ErrErasing: see Admit. db.ErrMode: there is no such turn, and t may not be stored as one that is on.
 func (s *Store) Accepted(ctx context.Context, tx Querier, t memory.Turn) (stored memory.Turn, ok bool, err error) {
-	if err := s.Admit(ctx, tx, t.Owner); err != nil || t.ClientID == "" {
+	if err := s.Admit(ctx, tx, t.Owner); err != nil {
 		return stored, false, err
 	}
-	return first(ctx, conn{tx, s.dialect, s.fault}, turnFields, turnOfClient, t.AppID, t.ClientID)
+	c := conn{tx, s.dialect, s.fault}
+	if t.ClientID != "" {
+		if stored, ok, err = first(ctx, c, turnFields, turnOfClient, t.AppID, t.ClientID); err != nil || ok {
+			return stored, ok, err
+		}
+	}
+	if t.Memory == memory.ModeOn {
+		var set memory.ModeSetting
+		if set, err = modeOf(ctx, c, t.Owner); err == nil && set.Mode != memory.ModeOn {
+			err = db.ErrMode
+		}
+	}
+	return stored, false, err
 }
 
 func (s *Store) TurnStatus(ctx context.Context, appID, turnID string) (memory.TurnStatus, error) {

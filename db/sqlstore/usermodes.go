@@ -17,7 +17,7 @@ func modeOf(ctx context.Context, c conn, owner memory.Owner) (memory.ModeSetting
 	if err != nil || !ok {
 		return memory.ModeSetting{}, c.fault(err, "read how much of memory is on for the user")
 	}
-	return memory.ModeSetting{Mode: m.Mode, Level: memory.LevelUser}, nil
+	return memory.ModeOfUser(m.Mode), nil
 }
 
 func (s *Store) ModeOf(ctx context.Context, owner memory.Owner) (memory.ModeSetting, error) {

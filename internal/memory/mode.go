@@ -61,6 +61,14 @@ type ModeSetting struct {
 	Level Level
 }
 
+// ModeOfUser is a mode that is set for a user.
+func ModeOfUser(mode Mode) ModeSetting {
+	if mode == ModeOn {
+		return ModeSetting{}
+	}
+	return ModeSetting{Mode: mode, Level: LevelUser}
+}
+
 // Strictest returns the strictest of settings, and the first of several that are equally strict.
 func Strictest(settings ...ModeSetting) (strictest ModeSetting) {
 	for _, s := range settings {

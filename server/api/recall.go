@@ -259,10 +259,6 @@ func (h recallHandlers) recall(ctx context.Context, r *frame.Request, body recal
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	var err error
-	if query.Memory, err = h.Modes.Of(ctx, query.Owner); err != nil {
-		return nil, err
-	}
 	recalled, err := h.Recaller.Recall(ctx, query)
 	if err != nil {
 		return nil, err
