@@ -21,10 +21,9 @@ const (
 		AND change > (SELECT $3::bigint) AND change < 9223372036854775807
 		ORDER BY conversation_id, created_at, id`
 
-	// ownerState is how far the owner's changes are known, whether the vector store
-	// may lack any of the owner's memories, and the owner's mode. Its plan is the same for every value, so
-	// that Postgres keeps it. Planning unconfirmed each time costs many times what this
-	// query costs.
+	// ownerState is how far the owner's changes are known, whether the vector store may lack any of the owner's memories,
+	// and the owner's mode. Its plan is the same for every value, so that Postgres keeps it. Planning unconfirmed each
+	// time costs many times what this query costs.
 	ownerState = `SELECT coalesce(r.revision, 1), coalesce(r.complete_after, 1),
 		EXISTS (SELECT FROM agent_memories
 			WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'pending')

@@ -194,7 +194,7 @@ func (e *expiry) Type() string   { return "end" }
 // Set implements pflag.Value.
 func (e *expiry) Set(text string) error {
 	if _, err := time.Parse(time.RFC3339, text); err != nil && !memory.IsDay(text) {
-		return fmt.Errorf("give the last day, such as 2026-01-31, or a time such as 2026-01-31T08:00:00Z")
+		return errors.New("give the last day, such as 2026-01-31, or a time such as 2026-01-31T08:00:00Z")
 	}
 	*e = expiry(text)
 	return nil

@@ -90,17 +90,17 @@ func (p program) stats() *cobra.Command {
 			path += "?" + url.Values{"user_id": {a.User}}.Encode()
 		}
 		var s struct {
-			AppID     string `json:"app_id"`
-			Users     int
-			Memories  map[string]int
-			Domains   map[string]int
-			Types     map[string]int
-			Turns     map[string]int
-			Verdicts  map[string]int `json:"candidates"`
-			Vectors   map[string]int
-			Limited   shelfLives `json:"shelf_lives"`
-			Retention retention
-			User      *struct {
+			AppID      string `json:"app_id"`
+			Users      int
+			Memories   map[string]int
+			Domains    map[string]int
+			Types      map[string]int
+			Turns      map[string]int
+			Verdicts   map[string]int `json:"candidates"`
+			Vectors    map[string]int
+			ShelfLives shelfLives `json:"shelf_lives"`
+			Retention  retention
+			User       *struct {
 				UserID     string     `json:"user_id"`
 				ShelfLives shelfLives `json:"shelf_lives"`
 				Retention  retention
@@ -116,7 +116,7 @@ func (p program) stats() *cobra.Command {
 		fields := [][2]string{
 			{"app", terminal.Line(s.AppID)}, {"users", fmt.Sprint(s.Users)}, {"memories", counts(s.Memories)},
 			{"types", counts(s.Types)}, {"domains", counts(s.Domains)}, {"turns", counts(s.Turns)},
-			{"verdicts", counts(s.Verdicts)}, {"vectors", counts(s.Vectors)}, {"shelf lives", s.Limited.String()},
+			{"verdicts", counts(s.Verdicts)}, {"vectors", counts(s.Vectors)}, {"shelf lives", s.ShelfLives.String()},
 			{"retention", s.Retention.String()},
 		}
 		if s.User != nil {
