@@ -15,6 +15,7 @@ import (
 // although no client recalls:
 //
 //	added memories -> counted -> an eighth of the documents: due -> no more for a moment -> index stored
+//	                                                          due again <- after growPause <- failed
 type growth struct {
 	mu   sync.Mutex
 	left *lru.Cache[memory.Owner, int] // memories that may still be added before the owner is due
@@ -26,12 +27,14 @@ type growth struct {
 type dueOwner struct {
 	growing bool // since the last look
 	looks   int  // so far
+	pause   int  // the next looks that leave the owner out, after a failure
 }
 
 const (
 	maxGrowing   = 10_000          // owners that are counted, and owners that are due
 	growInterval = 2 * time.Second // between two looks for owners that are due
 	growLooks    = 15              // the most looks at which an owner that keeps growing is left out
+	growPause    = 15              // looks that leave an owner out whose index could not be stored
 	growTimeout  = time.Minute     // for reading one owner's documents
 )
 
@@ -56,11 +59,16 @@ func (g *growth) add(owner memory.Owner, n int) {
 	}
 }
 
-// take removes and returns the owners that are due and have stopped growing, or all that are due.
+// take removes and returns the owners that are due and have stopped growing, but not those that pause; or all that are
+// due.
 func (g *growth) take(all bool) (owners []memory.Owner) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for owner, due := range g.due {
+		if due.pause > 0 && !all {
+			due.pause--
+			continue
+		}
 		due.looks++
 		if all || !due.growing || due.looks > growLooks {
 			owners = append(owners, owner)
@@ -71,13 +79,13 @@ func (g *growth) take(all bool) (owners []memory.Owner) {
 	return owners
 }
 
-// stayDue makes owners due who have stopped growing.
-func (g *growth) stayDue(owners []memory.Owner) {
+// stayDue makes owners due who have stopped growing, after a pause of some looks.
+func (g *growth) stayDue(pause int, owners ...memory.Owner) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, owner := range owners {
-		if g.due[owner] == nil {
-			g.due[owner] = &dueOwner{}
+		if g.due[owner] == nil && len(g.due) < maxGrowing {
+			g.due[owner] = &dueOwner{pause: pause}
 		}
 	}
 }
@@ -93,18 +101,20 @@ func (g *growth) set(owner memory.Owner, n int) {
 // does not read all documents. It only counts.
 func (s *Service) MemoriesAdded(owner memory.Owner, added int) { s.growth.add(owner, added) }
 
-// storeGrown stores the indexes of owners who have grown, one after the other. When the context ends, those
-// whose indexes are not stored stay due.
+// storeGrown stores the indexes of owners who have grown, one after the other. An owner whose index could not be stored
+// stays due, and so do all that are left when the context ends.
 func (s *Service) storeGrown(ctx context.Context, owners []memory.Owner) {
 	for i, owner := range owners {
 		left, err := s.storeIfGrown(ctx, owner)
 		if err != nil && ctx.Err() != nil {
-			s.growth.stayDue(owners[i:])
+			s.growth.stayDue(0, owners[i:]...)
 			return
 		}
 		if err != nil {
-			s.log.Warn("the index of a user who has grown is not stored: the first recall of the user takes longer",
+			s.log.Warn("the index of a user who has grown is not stored yet: the first recall of the user takes longer",
 				zap.Error(err))
+			s.growth.stayDue(growPause, owner)
+			continue
 		}
 		s.growth.set(owner, max(1, left))
 	}
@@ -142,7 +152,9 @@ func (s *Service) storeIfGrown(ctx context.Context, owner memory.Owner) (left in
 		x = x.changed(read)
 	}
 	if _, claimed := x.claimSave(); claimed {
-		s.store(ctx, saving{owner, x})
+		if err := s.store(ctx, saving{owner, x}); err != nil {
+			return 0, err
+		}
 	}
 	// unsaved + left is an eighth of len(docs) + left.
 	return (len(x.docs)-storedChanges*int(x.unsaved.Load()))/(storedChanges-1) + 1, nil

@@ -96,6 +96,43 @@ func TestRun_StoresTheIndexThatItsEndInterrupts(t *testing.T) {
 	}
 }
 
+// An index that could not be stored is stored later, although nothing is added in the meantime.
+func TestStoreGrown_TriesAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.insertMany(leastStored)
+	f.MemoriesAdded(ada, leastStored)
+	store := &failingStore{storedReads: storedReads{countedReads: countedReads{Records: f.store}}, failures: 2}
+	f.records = store
+	looks := 0
+	for ; store.stored == 0 && looks < 10*growPause; looks++ {
+		f.storeGrown(t.Context(), f.growth.take(false))
+	}
+	if store.failures != 0 || store.stored != 1 {
+		t.Errorf("%d failures are left, and the index is stored %d times", store.failures, store.stored)
+	}
+	if looks < 2*growPause {
+		t.Errorf("three attempts took %d looks", looks)
+	}
+	if f.storeGrown(t.Context(), f.growth.take(true)); store.stored != 1 {
+		t.Error("the index is stored again, although nothing was added")
+	}
+}
+
+// failingStore fails the first attempts to store an index.
+type failingStore struct {
+	storedReads
+	failures int
+}
+
+func (s *failingStore) SaveIndex(ctx context.Context, owner memory.Owner, revision int64, data []byte) error {
+	if s.failures > 0 {
+		s.failures--
+		return errDown
+	}
+	return s.storedReads.SaveIndex(ctx, owner, revision, data)
+}
+
 // canceledReads cancels a context when documents are read for the first time.
 type canceledReads struct {
 	storedReads

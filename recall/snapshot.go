@@ -129,7 +129,7 @@ func (s *Service) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case save := <-s.saves:
-			s.store(ctx, save)
+			s.storeQueued(ctx, save)
 		case <-ticker.C:
 			s.storeGrown(ctx, s.growth.take(false))
 		case <-ctx.Done():
@@ -140,7 +140,7 @@ func (s *Service) Run(ctx context.Context) {
 	for {
 		select {
 		case save := <-s.saves:
-			s.store(last, save)
+			s.storeQueued(last, save)
 		default:
 			s.storeGrown(last, s.growth.take(true))
 			return
@@ -148,15 +148,25 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// store stores an index, also if ctx is canceled.
-func (s *Service) store(ctx context.Context, save saving) {
+// store stores an index, also if ctx is canceled. After a failure all of its documents count as not stored, so that the
+// next change of the index queues it again.
+func (s *Service) store(ctx context.Context, save saving) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	data, err := save.x.encode()
 	if err == nil {
 		err = s.records.SaveIndex(ctx, save.owner, save.x.revision, data)
 	}
-	if err != nil && !errors.Is(err, db.ErrErasing) {
+	if err == nil || errors.Is(err, db.ErrErasing) {
+		return nil
+	}
+	save.x.unsaved.Add(int64(len(save.x.docs)))
+	return err
+}
+
+// storeQueued stores an index that waited for it.
+func (s *Service) storeQueued(ctx context.Context, save saving) {
+	if err := s.store(ctx, save); err != nil {
 		s.log.Warn("the index of a user is not stored: first recalls of the user take longer", zap.Error(err))
 	}
 }

@@ -29,7 +29,7 @@ func TestRun_StoresTheIndexesOfUsersWhoHaveGrown(t *testing.T) {
 		s.post("/v1/memories/batch", string(body))
 	}
 	export := s.get("/v1/export?user_id=ada")
-	waitForIndex(t, cfg.Data, "ada")
+	waitForIndex(s, cfg.Data, "ada")
 	s.stop()
 	if storedIndex(t, cfg.Data, "bob") {
 		t.Error("the index of bob, who has few memories, is stored")
@@ -42,16 +42,16 @@ func TestRun_StoresTheIndexesOfUsersWhoHaveGrown(t *testing.T) {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	res.Body.Close()
-	waitForIndex(t, cfg.Data, "ada")
+	waitForIndex(s, cfg.Data, "ada")
 	s.stop()
 }
 
-// waitForIndex waits until the index of a user is stored in a data folder.
-func waitForIndex(t *testing.T, folder, user string) {
-	t.Helper()
-	for deadline := time.Now().Add(longTime); !storedIndex(t, folder, user); time.Sleep(50 * time.Millisecond) {
+// waitForIndex waits until the server has stored the index of a user in its data folder.
+func waitForIndex(s *instance, folder, user string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(longTime); !storedIndex(s.t, folder, user); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the index of %s is not stored", user)
+			s.t.Fatalf("the index of %s is not stored:\n%s", user, s.log.String())
 		}
 	}
 }
