@@ -164,14 +164,16 @@ func (s *Store) EachEmbedding(
 
 // unconfirmed reads pending memories in the order of their index, since there may
 // be many while the vector store is unavailable. It sorts the few that were just
-// confirmed.
-const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND id IN (
+// confirmed. Their ids are one array, which Postgres makes once. It would join a
+// subquery, and read it again for each memory of the user, as long as the
+// statistics tell of few pending memories, that is, until an outage has lasted for long.
+const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND id = ANY (ARRAY(
 		(SELECT id FROM agent_memories
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'pending'
 		ORDER BY updated_at DESC, id DESC LIMIT $4)
 		UNION ALL
 		SELECT id FROM agent_memories
-		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= $3)
+		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= $3))
 	ORDER BY updated_at DESC, id DESC LIMIT $4`
 
 func (s *Store) Unconfirmed(

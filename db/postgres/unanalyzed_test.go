@@ -12,20 +12,47 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The documents of a user who was written just now, before Postgres has any statistics, are read in linear time,
+// What a recall reads of a user who was written just now, before Postgres has any statistics, is read in linear time,
 // whether Postgres keeps a plan for the empty table or makes one now.
-func TestDocuments_AreLinearWithoutStatistics(t *testing.T) {
+func TestReads_AreLinearWithoutStatistics(t *testing.T) {
 	t.Parallel()
-	for what, executions := range map[string]int{"planned while empty": 7, "planned now": 0} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			readDocuments(t, executions)
-		})
+	reads := map[string]unanalyzed{
+		"documents": {
+			sql: documents, args: `'app', 'user'`, want: many - superseded,
+			read: func(ctx context.Context, s *Store, owner memory.Owner) (int, error) {
+				found, err := s.Documents(ctx, owner)
+				return len(found), err
+			},
+		},
+		"writes that the vector store has not confirmed": {
+			sql: unconfirmed, args: `'app', 'user', '2026-01-01', 5000`, want: many - superseded,
+			read: func(ctx context.Context, s *Store, owner memory.Owner) (int, error) {
+				found, err := s.Unconfirmed(ctx, owner, time.Unix(0, 0), 5000)
+				return len(found), err
+			},
+		},
+	}
+	for what, r := range reads {
+		for plan, executions := range map[string]int{"planned while empty": 7, "planned now": 0} {
+			t.Run(what+", "+plan, func(t *testing.T) {
+				t.Parallel()
+				r.check(t, executions)
+			})
+		}
 	}
 }
 
-// readDocuments reads the documents of a user after so many reads of the empty table.
-func readDocuments(t *testing.T, executions int) {
+// unanalyzed is a statement that reads memories of one user.
+type unanalyzed struct {
+	sql, args string
+	want      int // rows
+	read      func(context.Context, *Store, memory.Owner) (int, error)
+}
+
+const many, superseded = 3000, 60 // memories of the user
+
+// check reads a user's memories that were written after so many reads of the empty table.
+func (r unanalyzed) check(t *testing.T, executions int) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -43,10 +70,9 @@ func readDocuments(t *testing.T, executions int) {
 	}
 	owner := memory.Owner{AppID: "app", UserID: "user"}
 	for range executions {
-		_, err := s.Documents(t.Context(), owner)
+		_, err := r.read(t.Context(), s, owner)
 		must(err)
 	}
-	const many, superseded = 3000, 60
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	written := make([]memory.Memory, many)
 	for i := range written {
@@ -73,17 +99,17 @@ func readDocuments(t *testing.T, executions int) {
 		}
 		return nil
 	}))
-	found, err := s.Documents(t.Context(), owner)
+	found, err := r.read(t.Context(), s, owner)
 	must(err)
-	if len(found) != many-superseded {
-		t.Fatalf("%d documents, want %d", len(found), many-superseded)
+	if found != r.want {
+		t.Fatalf("%d memories, want %d", found, r.want)
 	}
 	var name string
 	must(s.pool.QueryRow(t.Context(),
-		`SELECT name FROM pg_prepared_statements WHERE statement = $1`, documents).Scan(&name))
+		`SELECT name FROM pg_prepared_statements WHERE statement = $1`, r.sql).Scan(&name))
 	var raw []byte
 	must(s.pool.QueryRow(t.Context(),
-		`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE `+name+`('app', 'user')`).Scan(&raw))
+		`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE `+name+`(`+r.args+`)`).Scan(&raw))
 	var explained []struct {
 		Plan struct {
 			Hit  int `json:"Shared Hit Blocks"`
@@ -92,6 +118,6 @@ func readDocuments(t *testing.T, executions int) {
 	}
 	must(json.Unmarshal(raw, &explained))
 	if pages := explained[0].Plan.Hit + explained[0].Plan.Read; pages == 0 || pages > 15*many {
-		t.Errorf("%d pages are read for %d documents:\n%s", pages, many, raw)
+		t.Errorf("%d pages are read for %d memories:\n%s", pages, many, raw)
 	}
 }
