@@ -114,7 +114,8 @@ func TestStoreGrown_TriesAgainAfterAFailure(t *testing.T) {
 	if looks < 2*growPause {
 		t.Errorf("three attempts took %d looks", looks)
 	}
-	if f.storeGrown(t.Context(), f.growth.take(true)); store.stored != 1 {
+	f.storeGrown(t.Context(), f.growth.take(true))
+	if store.stored != 1 {
 		t.Error("the index is stored again, although nothing was added")
 	}
 }

@@ -167,7 +167,8 @@ func (s *Store) EachEmbedding(
 // confirmed. Their ids are one array, which Postgres makes once. It would join a
 // subquery, and read it again for each memory of the user, as long as the
 // statistics tell of few pending memories, that is, until an outage has lasted for long.
-const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories WHERE app_id = $1 AND user_id = $2 AND id = ANY (ARRAY(
+const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories
+	WHERE app_id = $1 AND user_id = $2 AND id = ANY (ARRAY(
 		(SELECT id FROM agent_memories
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'pending'
 		ORDER BY updated_at DESC, id DESC LIMIT $4)
