@@ -50,7 +50,7 @@ type Server struct {
 	log      *output
 }
 
-// Start builds and runs the server, and returns when it listens.
+// Start builds the server, unless $HIPPOCAMPUS_TEST_BINARY names one, and returns when it listens.
 func Start(ctx context.Context, o Options) (s *Server, err error) {
 	s = &Server{log: &output{}, Stores: o.Stores, settings: o.Settings, core: o.Core}
 	s.listen = cmp.Or(o.Listen, "127.0.0.1:0")
@@ -68,15 +68,26 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		}
 		s.own = true
 	}
-	s.binary = filepath.Join(s.dir, "hippocampus")
-	build := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", s.binary}, o.Build,
-		[]string{"hippocampus/cmd/hippocampus"})...)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return s, fmt.Errorf("build the server (run this inside the repository): %w\n%s", err, out)
+	if err = s.build(ctx, o.Build); err != nil {
+		return s, err
 	}
 	err = s.run()
 	return s, err
+}
+
+// build sets s.binary: $HIPPOCAMPUS_TEST_BINARY, or a fresh build.
+func (s *Server) build(ctx context.Context, arguments []string) error {
+	if s.binary = os.Getenv("HIPPOCAMPUS_TEST_BINARY"); s.binary != "" && len(arguments) == 0 {
+		return nil
+	}
+	s.binary = filepath.Join(s.dir, "hippocampus")
+	build := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", s.binary}, arguments,
+		[]string{"hippocampus/cmd/hippocampus"})...)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the server (run this inside the repository): %w\n%s", err, out)
+	}
+	return nil
 }
 
 // Restart stops the process, and runs it again on the same stores.
