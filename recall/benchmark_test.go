@@ -70,8 +70,9 @@ func BenchmarkChangeOf10000(b *testing.B) {
 func BenchmarkFitAmong10000(b *testing.B) {
 	x := newIndex(0, manyDocuments(10_000))
 	s := &Service{set: ranking}
-	q := Query{Text: "What did Nora say about w3 and w17 in w240 or w5000?"}
-	r := searchResult{index: x, scope: q.scope(x), postings: x.find(append(queryTerms(q.Text), nameLexemes(q.Text)...))}
+	q := &subquery{Query: Query{Text: "What did Nora say about w3 and w17 in w240 or w5000?"}}
+	q.terms = queryTerms(q.Text)
+	r := searchResult{index: x, scope: q.scope(x), postings: x.find(append(nameLexemes(q.Text), q.terms...))}
 	list := make([]relevant, 100)
 	for i := range list {
 		list[i] = relevant{candidate: candidate{id: x.id(i * 99), doc: i * 99}, relevance: 1 / float64(i+1)}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"hippocampus/internal/memory"
 )
 
 // sources are the ways in which a candidate was found.
@@ -64,18 +66,15 @@ func (s *Service) candidates(ctx context.Context, queries []subquery, vectors []
 	lists = make([][]candidate, len(queries))
 	for i := range queries {
 		lists[i] = s.candidatesOf(&queries[i], r, r.hits[i])
-		if err := s.compareRest(ctx, queries[i].Query, vectors[i], lists[i]); err != nil {
-			return nil, err
-		}
 	}
-	return lists, nil
+	return lists, s.compareRest(ctx, queries[0].Owner, vectors, lists)
 }
 
 // candidatesOf unites the nearest hits, the best documents by words, the documents of the times that the query names,
 // the documents that superseded any of these, and the best proven workflows of their skills.
 func (s *Service) candidatesOf(q *subquery, r searchResult, hits []hit) []candidate {
 	x, open := r.index, r.scope.open
-	worded := wordingOf(q.Query, r)
+	worded := wordingOf(q, r)
 	lexical := s.scoreWords(worded.terms, x, r.postings, open)
 	undated, postings := lexical, r.postings
 	if without, differ := x.withoutDays(postings); differ {
@@ -168,28 +167,33 @@ func provenWorkflows(list []candidate, x *index, open []bool) []int {
 	return slices.Collect(maps.Values(best))
 }
 
-// compareRest compares the candidates that are not among the hits: only words or skills found them.
-func (s *Service) compareRest(ctx context.Context, q Query, vector queryVector, list []candidate) error {
-	if vector.values == nil {
-		return nil
-	}
-	var ids []string
-	for _, c := range list {
-		if !c.compared {
-			ids = append(ids, c.id)
+// compareRest compares the candidates of each query that are not among its hits: only words or skills found them. It
+// reads the embeddings for all queries at once.
+func (s *Service) compareRest(
+	ctx context.Context, owner memory.Owner, vectors []queryVector, lists [][]candidate,
+) error {
+	missing := map[string]bool{}
+	for i, list := range lists {
+		for _, c := range list {
+			if vectors[i].values != nil && !c.compared {
+				missing[c.id] = true
+			}
 		}
 	}
-	if len(ids) == 0 {
+	if len(missing) == 0 {
 		return nil
 	}
-	embeddings, err := s.records.Embeddings(ctx, q.Owner, vector.embedder.Model(), ids)
+	ids := slices.Collect(maps.Keys(missing))
+	embeddings, err := s.records.Embeddings(ctx, owner, vectors[0].embedder.Model(), ids)
 	if err != nil {
 		return err
 	}
-	for i := range list {
-		c := &list[i]
-		if v := embeddings[c.id]; !c.compared && len(v) == len(vector.values) {
-			c.cosine, c.compared = Cosine(vector.values, v), true
+	for i, list := range lists {
+		for j := range list {
+			c := &list[j]
+			if v := embeddings[c.id]; !c.compared && vectors[i].values != nil && len(v) == len(vectors[i].values) {
+				c.cosine, c.compared = Cosine(vectors[i].values, v), true
+			}
 		}
 	}
 	return nil

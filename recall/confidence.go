@@ -60,7 +60,7 @@ func (f Fit) confidence(relevance float64) float64 {
 const fittest = 10
 
 // fit measures how well the candidates fit the query.
-func (s *Service) fit(q Query, vector queryVector, r searchResult, list []relevant) Fit {
+func (s *Service) fit(q *subquery, vector queryVector, r searchResult, list []relevant) Fit {
 	if len(list) == 0 {
 		return Fit{}
 	}
@@ -72,8 +72,8 @@ func (s *Service) fit(q Query, vector queryVector, r searchResult, list []releva
 	worded := wordingOf(q, r)
 	known := slices.Concat(idNames(q.Owner), worded.named)
 	f := Fit{
-		Closeness:    s.closeness(q, vector, best),
-		Coverage:     coverage(r, known, queryTerms(q.Text), best),
+		Closeness:    s.closeness(q.Query, vector, best),
+		Coverage:     coverage(r, known, q.terms, best),
 		UnknownNames: unknownNames(r.postings, known, q.Text),
 		Memories:     len(r.index.docs),
 	}

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -140,6 +141,9 @@ type queryCues struct {
 var whenPattern = lazyregexp.New(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|` +
 	`什么时候|哪天|哪年|哪一天|哪一年|哪个月|多久|何时|几时|几月|几点|几号|星期几|周几`)
 
+// whenWords are in the matches of whenPattern without Han characters.
+var whenWords = []string{"when", "what ", "which ", "how long"}
+
 // queryCuesOf returns the cues of a query that is asked at an instant. The query's times are read in the zone of the
 // instant.
 func queryCuesOf(query string, at time.Time) queryCues {
@@ -150,7 +154,8 @@ func queryCuesOf(query string, at time.Time) queryCues {
 
 func cuesWithoutTimes(query string) queryCues {
 	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}}
-	if strings.Contains(c.text, "wh") || strings.Contains(c.text, "how") || !isASCII(query) { // every match has one
+	isInText := func(word string) bool { return strings.Contains(c.text, word) }
+	if slices.ContainsFunc(whenWords, isInText) || strings.ContainsFunc(query, isHan) {
 		c.asksWhen = whenPattern.MatchString(c.text)
 	}
 	for word := range strings.FieldsFuncSeq(query, func(r rune) bool {

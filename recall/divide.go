@@ -14,6 +14,7 @@ import (
 // subquery is one of the queries that answer a query.
 type subquery struct {
 	Query
+	terms     []string // see queryTerms
 	cues      queryCues
 	wordsOnly bool // it is matched by words alone
 }
@@ -30,7 +31,7 @@ func divide(q Query) []subquery {
 	for i, text := range texts {
 		isOutline := i > 0 && i == len(texts)-1
 		queries[i].Query = q
-		queries[i].Text = text
+		queries[i].Text, queries[i].terms = text, queryTerms(text)
 		if isOutline && utf8.RuneCountInString(text) > prompt.Longest {
 			queries[i].wordsOnly = true
 			queries[i].cues = cuesWithoutTimes(text) // pasted text names many times
@@ -88,7 +89,7 @@ func (s *Service) match(queries []subquery, vectors []queryVector, found searchR
 	for i, q := range queries {
 		matches[i].list = fuse(candidates[i], x, &s.set, q.cues, q.liftedBy(route))
 		if len(queries) > 1 {
-			matches[i].fit = s.fit(q.Query, vectors[i], found, unite(slices.Clone(matches[i].list), x, past, nil))
+			matches[i].fit = s.fit(&q, vectors[i], found, unite(slices.Clone(matches[i].list), x, past, nil))
 		}
 	}
 	if len(queries) > 1 {
@@ -96,7 +97,7 @@ func (s *Service) match(queries []subquery, vectors []queryVector, found searchR
 		return unite(list, x, past, onFold), fit
 	}
 	list := unite(matches[0].list, x, past, onFold)
-	fit := s.fit(queries[0].Query, vectors[0], found, list)
+	fit := s.fit(&queries[0], vectors[0], found, list)
 	for i := range list {
 		list[i].confidence = fit.confidence(list[i].relevance)
 	}

@@ -25,7 +25,7 @@ type fadedMatch struct {
 //
 // N and df count active and faded memories. Names of the user do not count, as in wordingOf. The fit has
 // no coverage yet.
-func (s *Service) matchFaded(q Query, r searchResult, faded *fadedWords) ([]fadedMatch, Fit) {
+func (s *Service) matchFaded(q *subquery, r searchResult, faded *fadedWords) ([]fadedMatch, Fit) {
 	worded := wordingOf(q, r)
 	known := slices.Concat(idNames(q.Owner), worded.named)
 	var terms []string
@@ -108,7 +108,7 @@ func namesAmong(names, active postings) postings {
 func (s *Service) recollectFor(
 	ctx context.Context, q subquery, vector queryVector, r searchResult, words *fadedWords, least float64,
 ) ([]Recalled, error) {
-	matches, fit := s.matchFaded(q.Query, r, words)
+	matches, fit := s.matchFaded(&q, r, words)
 	end := slices.IndexFunc(matches, func(m fadedMatch) bool {
 		fit.Closeness, fit.Coverage = neutralCloseness, m.coverage
 		return fit.confidence(1) < least

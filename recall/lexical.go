@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
@@ -161,7 +162,7 @@ var chineseFunctionWords = lazyregexp.New(`什么时候|为什么|什么样|什�
 // characters of a script that is matched in pairs.
 func queryTerms(query string) []string {
 	var terms []string
-	if !isASCII(query) {
+	if strings.ContainsFunc(query, isHan) {
 		query = chineseFunctionWords.ReplaceAllString(query, " ")
 	}
 	for _, lexeme := range text.Lexemes(query) {

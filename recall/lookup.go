@@ -83,7 +83,7 @@ func (s *Service) startLoading(
 // wantedLexemes returns the lexemes of the words and names of queries.
 func wantedLexemes(queries []subquery) (lexemes []string) {
 	for i := range queries {
-		lexemes = append(append(lexemes, queryTerms(queries[i].Text)...), nameLexemes(queries[i].Text)...)
+		lexemes = append(append(lexemes, queries[i].terms...), nameLexemes(queries[i].Text)...)
 	}
 	return lexemes
 }

@@ -63,7 +63,7 @@ func namesIn(query string) []string {
 	if !lower {
 		names = nil
 	}
-	if isASCII(query) {
+	if !strings.ContainsFunc(query, isHan) {
 		return names
 	}
 	return append(names, chineseNames.FindAllString(ordinaryWords.Replace(query), -1)...)

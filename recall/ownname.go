@@ -19,11 +19,10 @@ type wording struct {
 
 // wordingOf separates the names of the user from the other terms of a query. Every memory is about the user, so
 // the name distinguishes no memory from another, though few may have it.
-func wordingOf(q Query, r searchResult) wording {
-	terms := queryTerms(q.Text)
+func wordingOf(q *subquery, r searchResult) wording {
 	w := wording{}
 	names := idNames(q.Owner)
-	for _, term := range terms {
+	for _, term := range q.terms {
 		if slices.Contains(names, term) || r.statesName(term) {
 			w.named = append(w.named, term)
 		} else {
@@ -31,7 +30,7 @@ func wordingOf(q Query, r searchResult) wording {
 		}
 	}
 	if len(w.terms) == 0 {
-		return wording{terms: terms}
+		return wording{terms: q.terms}
 	}
 	return w
 }

@@ -33,6 +33,9 @@ func (terms userTerms) isOthers(m memory.Memory) bool {
 	if len(terms) == 0 || m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant {
 		return false
 	}
+	if !hasTerm(m.Content, terms) { // most memories end here
+		return false
+	}
 	spans := voice.Spans(m.Content)
 	if len(spans) == 1 && spans[0].Kind == voice.Own {
 		return false

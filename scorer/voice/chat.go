@@ -40,7 +40,7 @@ func markChats(lines []line) {
 	}
 }
 
-// hasColon reports whether a line has a colon, as each line that names a speaker or a time has.
+// hasColon reports whether a line has a colon, as each line that names a speaker or a time has, and each report.
 func hasColon(text string) bool { return strings.ContainsAny(text, ":：") }
 
 // turnIn returns the groups of turn if a line names its speaker, else nil. The address of a web page, which has a colon

@@ -27,9 +27,15 @@ var (
 		`^(?:此致|敬礼|祝好|顺祝|商祺|敬上|谨上|祝您?.{0,8}[！!]?)$`)
 )
 
-const longestSignOff = 60 // bytes
+// No sign-off and no salutation is longer, in bytes.
+const (
+	longestSignOff    = 60
+	longestSalutation = 160
+)
 
-func isSignOff(text string) bool { return len(text) <= longestSignOff && signOff.MatchString(text) }
+func isSignOff(text string) bool {
+	return text != "" && len(text) <= longestSignOff && signOff.MatchString(text)
+}
 
 func isAttribution(text string) bool { return endsWith(text, ":：") && attribution.MatchString(text) }
 
@@ -74,10 +80,10 @@ func markMails(lines []line) {
 func (m *mails) begins(i int, ownBefore bool) bool {
 	text := m.lines[i].trimmed()
 	switch {
-	case header.MatchString(text), strings.HasPrefix(text, "---") && forwarded.MatchString(text), isAttribution(text),
-		text == "--":
+	case hasColon(text) && header.MatchString(text), strings.HasPrefix(text, "---") && forwarded.MatchString(text),
+		isAttribution(text), text == "--":
 		return true
-	case !endsWith(text, ",，:：!！") || !salutation.MatchString(text):
+	case len(text) > longestSalutation || !endsWith(text, ",，:：!！") || !salutation.MatchString(text):
 		return false
 	}
 	end, signed := m.end(i)

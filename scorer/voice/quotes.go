@@ -14,7 +14,7 @@ const sentenceWords = 3
 // withinLine divides a line of the user's own at quoted speech and at a text to work on.
 func withinLine(text string) (spans []Span) {
 	own, document := text, ""
-	if strings.ContainsAny(text, ":：") {
+	if hasColon(text) {
 		found := inlineTask.FindStringIndex(text)
 		if len(found) == 2 && words(text[found[1]:]) >= sentenceWords {
 			own, document = text[:found[1]], text[found[1]:]
@@ -57,6 +57,9 @@ var (
 // reportStart returns the beginning of a clause that reports what someone else says up to the end of the line; -1
 // without such a clause.
 func reportStart(text string) int {
+	if !hasColon(text) {
+		return -1
+	}
 	found := report.FindStringSubmatchIndex(text)
 	if found == nil {
 		return -1
