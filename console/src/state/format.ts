@@ -1,4 +1,5 @@
 import { settings } from "./settings.svelte";
+import { zone } from "./zone.svelte";
 
 const locale = () => (settings.language === "zh" ? "zh-CN" : "en-GB");
 
@@ -9,9 +10,21 @@ export const percent = (share: number, digits = 0): string =>
   share.toLocaleString(locale(), { style: "percent", maximumFractionDigits: digits });
 
 export const dateTime = (at: string | Date): string =>
-  new Date(at).toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short" });
+  new Date(at).toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short", timeZone: zone.name });
 
-export const date = (at: string | Date): string => new Date(at).toLocaleDateString(locale(), { dateStyle: "medium" });
+export const date = (at: string | Date): string =>
+  new Date(at).toLocaleDateString(locale(), { dateStyle: "medium", timeZone: zone.name });
+
+/** entered is an instant as a field of the type datetime-local has it: "2026-01-31T22:30" in the shown zone. */
+export const entered = (at: string | number): string =>
+  new Date(at).toLocaleString("sv-SE", { timeZone: zone.name }).replace(" ", "T").slice(0, 16);
+
+/** instant is the inverse of `entered`, as the API has it. A time that a change of clocks skips is an hour later. */
+export function instant(field: string): string {
+  const at = Date.parse(`${field}Z`);
+  const ahead = (at: number) => Date.parse(`${entered(at)}Z`) - at; // of UTC
+  return new Date(at - ahead(at - ahead(at))).toISOString();
+}
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 31_557_600],

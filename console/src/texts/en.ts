@@ -48,6 +48,7 @@ export const en = {
   typeToConfirm: (text: string) => `Type ${text} to go on`,
   working: "Working…",
   user: "User",
+  zone: "Time zone",
   chooseUser: "Choose a user to see this screen.",
   diff: { field: "Field", before: "Before", after: "After", same: "No difference" },
   score: "Score",

@@ -50,6 +50,7 @@ export const zh: Texts = {
   typeToConfirm: (text) => `请输入 ${text} 以继续`,
   working: "处理中…",
   user: "用户",
+  zone: "时区",
   chooseUser: "请选择一个用户以查看此页面。",
   diff: { field: "字段", before: "之前", after: "之后", same: "没有差异" },
   score: "得分",

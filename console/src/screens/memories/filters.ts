@@ -1,5 +1,6 @@
 import type { Schema } from "../../api/client";
 import type { paths } from "../../api/schema";
+import { instant } from "../../state/format";
 
 /** Query is that of GET /v1/memories. */
 export type Query = NonNullable<paths["/v1/memories"]["get"]["parameters"]["query"]>;
@@ -32,7 +33,7 @@ export function queryOf(user: string, address: URLSearchParams): Query {
   const tags = given("tags").split(/[,,]/).map((tag) => tag.trim()).filter(Boolean);
   if (tags.length > 0) query.tag = tags;
   if (given("agent")) query.agent_id = given("agent");
-  if (given("since")) query.since = new Date(`${given("since")}T00:00`).toISOString();
-  if (given("until")) query.until = new Date(`${given("until")}T00:00`).toISOString();
+  if (given("since")) query.since = instant(`${given("since")}T00:00`);
+  if (given("until")) query.until = instant(`${given("until")}T00:00`);
   return query;
 }

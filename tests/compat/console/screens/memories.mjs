@@ -3,16 +3,19 @@ import { erase, eventually, remember, replace, request } from "../api.mjs";
 
 const user = "memories-ada";
 const other = "memories-bob";
+const abroad = "memories-lin"; // in another time zone than the browser
 
 export const widths = [1440, 390];
 export const pictures = ["", "-390", "-zh"];
 
 export async function prepare() {
-  await erase(user, other);
+  await erase(user, other, abroad);
   await replace(other, "I live in Porto.", "I live in Braga.");
   await remember(user, "Likes green tea.", {
     type: "preference", domain: "lifestyle_and_interests", tags: ["tea", "drinks"], metadata: { source: "survey" },
   });
+  await request("PUT", `/v1/users/${abroad}`, { time_zone: "Asia/Shanghai" });
+  await remember(abroad, "Landed in Shanghai.", { at: "2026-01-31T22:30:00Z" });
   await remember(user, "Lives in Lisbon.", { pinned: true, importance: 0.9 });
   for (const name of ["one", "two", "three"]) await remember(user, `Passing thought ${name}.`);
 }
@@ -87,6 +90,19 @@ export async function act(page, _, { forgive }) {
   await refused.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("link", { name: "I live in Braga." }).waitFor();
   await shows(1);
+
+  // Dates that are shown, and those that are entered, are of the user's zone.
+  await choose(abroad);
+  await page.getByRole("definition").filter({ hasText: "Asia/Shanghai" }).waitFor();
+  await page.getByTitle("1 Feb 2026, 06:30").waitFor();
+  for (const [since, n] of [["2026-02-02", 0], ["2026-02-01", 1]]) {
+    await page.getByLabel("Created since").fill(since);
+    await page.getByRole("button", { name: "Apply" }).click();
+    await shows(n);
+  }
+  await page.getByRole("button", { name: "Clear" }).click();
+  await choose(other);
+  await page.getByText("Asia/Shanghai").waitFor({ state: "detached" });
 
   // What was superseded can be restored.
   await page.getByLabel("Status").selectOption("superseded");
