@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
-	"hippocampus/internal/lazyregexp"
+	"hippocampus/internal/lang/function"
 	"hippocampus/internal/text"
 )
 
@@ -152,20 +151,11 @@ func (l lexicalScores) best(x *index, lift Lift, open []bool, n int) []int {
 	return list
 }
 
-// chineseFunctionWords ask and connect without naming anything. As parts of
-// character pairs they would match by accident, so a query is cut at them.
-// For English, stop words are removed.
-var chineseFunctionWords = lazyregexp.New(`什么时候|为什么|什么样|什么|怎么样|怎么|怎样|哪里|哪儿|哪个|哪些|哪位|哪|` +
-	`多少|多久|多大|是不是|有没有|是谁|谁|吗|呢|吧|几|的|了|是|请问`)
-
-// queryTerms returns the distinct lexemes of a query, in order, without single
+// queryTerms returns the distinct lexemes of a query, in order, without function words and single
 // characters of a script that is matched in pairs.
 func queryTerms(query string) []string {
 	var terms []string
-	if strings.ContainsFunc(query, isHan) {
-		query = chineseFunctionWords.ReplaceAllString(query, " ")
-	}
-	for _, lexeme := range text.Lexemes(query) {
+	for _, lexeme := range text.Lexemes(function.Without(query)) {
 		if r, n := utf8.DecodeRuneInString(lexeme); n == len(lexeme) && text.IsPaired(r) {
 			continue
 		}
