@@ -139,10 +139,11 @@ type MemoryFilter struct {
 	Tags           []string  // all of them
 	AnyTags        []string  // at least one of them
 	Since, Until   time.Time // CreatedAt in [Since, Until)
+	Unexpired      time.Time // not expired at this instant; zero: also what has expired
 	Where          *filter.Filter
 	// AsOf chooses memories that may have matched at an instant: they were created
 	// by then, in CreatedAt and in their history, and may match Types, Domains, Statuses,
-	// Tags and Where now or were changed afterwards. db/history decides which did match.
+	// Tags, Unexpired and Where now or were changed afterwards. db/history decides which did match.
 	AsOf   time.Time
 	Before *Position // strictly older than this, in (CreatedAt, ID) order
 	DownTo *Position // this one or newer, in the same order

@@ -46,6 +46,9 @@ func listByTags(t *testing.T, s db.Store) {
 	for i, tags := range [][]string{nil, {"tea"}, {"tea", "茶"}, {"茶", "tea", quoted}, {"te"}, {"tea "}, {quoted}} {
 		m := newMemory(alice, string(rune('0'+i)))
 		m.CreatedAt, m.Tags = after(i), tags
+		if i == 3 {
+			m.ExpiresAt = after(10)
+		}
 		insert(t, s, time.Time{}, m)
 	}
 	gone := newMemory(alice, "gone")
@@ -68,6 +71,12 @@ func listByTags(t *testing.T, s db.Store) {
 		"any, in a slice": {
 			db.MemoryFilter{AnyTags: []string{"tea"}, Since: after(2), Until: after(9)},
 			[]string{"3", "2"},
+		},
+		"current, of a tag": {
+			db.MemoryFilter{Tags: []string{"tea"}, Statuses: active, Unexpired: after(10)}, []string{"2", "1"},
+		},
+		"current until its end": {
+			db.MemoryFilter{Tags: []string{"tea"}, Statuses: active, Unexpired: after(9)}, []string{"3", "2", "1"},
 		},
 		"both": {db.MemoryFilter{AnyTags: []string{quoted}, Tags: []string{"tea"}}, []string{"3"}},
 	} {

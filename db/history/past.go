@@ -60,7 +60,7 @@ func matches(m memory.Memory, f db.MemoryFilter) bool {
 		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, m.Status)) &&
 		!slices.ContainsFunc(f.Tags, lacks) &&
 		(len(f.AnyTags) == 0 || slices.ContainsFunc(f.AnyTags, has)) &&
-		f.Where.Matches(&m)
+		(f.Unexpired.IsZero() || !m.HasExpired(f.Unexpired)) && f.Where.Matches(&m)
 }
 
 // At returns a memory as it was at an instant. events are all of its events,

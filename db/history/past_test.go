@@ -107,6 +107,7 @@ func matches(f db.MemoryFilter, m memory.Memory) bool {
 		anyTag = anyTag || slices.Contains(f.AnyTags, tag)
 	}
 	return anyTag && f.Where.Matches(&m) && (f.Statuses == nil || slices.Contains(f.Statuses, m.Status)) &&
+		(f.Unexpired.IsZero() || m.ExpiresAt.IsZero() || m.ExpiresAt.After(f.Unexpired)) &&
 		(f.Types == nil || slices.Contains(f.Types, m.Type)) &&
 		(f.Domains == nil || slices.Contains(f.Domains, m.Domain))
 }

@@ -243,6 +243,9 @@ func (c *Conditions) addChangeable(f db.MemoryFilter, d Dialect) {
 			SELECT 1 FROM json_each(agent_memories.tags) AS held
 			WHERE held.value IN (SELECT value FROM json_each(` + wanted + `)))}`)
 	}
+	if !f.Unexpired.IsZero() {
+		now.Add(`({|+}expires_at IS NULL OR {|+}expires_at > ?)`, f.Unexpired)
+	}
 	now.addRequirement(f.Where, d)
 	c.Args = now.Args
 	if f.AsOf.IsZero() {
