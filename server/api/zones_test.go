@@ -35,6 +35,9 @@ func TestUsers_HaveATimeZone(t *testing.T) {
 			{"role":"assistant","content":"ha","at":"2026-01-30T21:30:00Z"}]}`)
 	want(get(), settingsBody{TimeZone: "Asia/Shanghai", Offset: "+01:00", Zone: "Asia/Shanghai"})
 	want(put(""), settingsBody{Offset: "+01:00", Zone: "+01:00"})
+	if refused := f.want(400, "PUT", "/v1/users/u", `{}`).Body.String(); !strings.Contains(refused, "memory, time_zone") {
+		t.Errorf("without a field: %s", refused)
+	}
 	for _, body := range []string{`{"time_zone":"Mars/Olympus"}`, `{"time_zone":"Local"}`, `{}`, `{"time_zone":null}`} {
 		f.want(http.StatusBadRequest, "PUT", "/v1/users/u", body)
 	}

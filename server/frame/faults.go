@@ -3,6 +3,8 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,6 +127,9 @@ func complaint(e *openapi3.SchemaError) string {
 	case "maxItems":
 		return tooManyItems(s)
 	case "minProperties":
+		if known := slices.Sorted(maps.Keys(s.Properties)); len(known) > 0 {
+			return fmt.Sprintf("has fewer than %d of the fields %s", s.MinProps, strings.Join(known, ", "))
+		}
 		return fmt.Sprintf("has fewer than %d fields", s.MinProps)
 	case "minimum":
 		return fmt.Sprintf("is less than %g", *s.Min)
