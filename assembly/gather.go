@@ -38,7 +38,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		return g, nil
 	}
 	var working session.Working
-	if r.ConversationID != "" {
+	if r.ConversationID != "" && !r.WithoutWorking {
 		working, err = s.working(ctx, r.Query.Owner, r.ConversationID)
 		if err != nil {
 			return g, err

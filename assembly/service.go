@@ -59,6 +59,7 @@ type Service struct {
 type Request struct {
 	Query          recall.Query // if its Text is empty, the last words of the user in the conversation are used
 	ConversationID string       // may be empty
+	WithoutWorking bool         // the prompt has the messages of the conversation already
 	Turn           *memory.Turn // that the context is for, or nil: see forTurn
 	Present        []string     // texts that the prompt has already; remembered messages that they hold are left out
 	Room           Room

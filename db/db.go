@@ -77,7 +77,8 @@ type Turns interface {
 	// grows by t, and stored has its FirstEvent. If t has an Offset, it becomes that of the owner; see UserZones. If
 	// t.ClientID is not empty and the app has a turn with it, AcceptTurn stores nothing and returns that turn with fresh
 	// false. ErrErasing: see Erasures. ErrConversationChanged: log is not nil, and the conversation's log is in another
-	// state. ErrMode: t.Memory is memory.ModeOn, and the mode of the owner is another one; see UserModes.
+	// state. ErrMode: t.Memory is memory.ModeOn, and the mode of the owner or of the conversation is another one; see
+	// UserModes.
 	AcceptTurn(ctx context.Context, t memory.Turn, due time.Time, log *LogState) (
 		stored memory.Turn, fresh bool, err error)
 	// Turn finds a turn of the app by its id, else by its client id.

@@ -48,8 +48,9 @@ func (l *conversationLine) conversation(appID string) memory.Conversation {
 	}
 }
 
-func (l *conversationLine) kind() Kind   { return Conversations }
-func (l *conversationLine) user() string { return l.UserID }
+func (l *conversationLine) kind() Kind             { return Conversations }
+func (l *conversationLine) user() string           { return l.UserID }
+func (l *conversationLine) conversationID() string { return l.ID }
 
 func (l *conversationLine) check(f *faults) {
 	f.note("conversation.id", memory.CheckID(l.ID, false))
@@ -91,7 +92,8 @@ type conversationKey struct {
 	FirstTurnID    string `json:"began"`
 }
 
-func (k *conversationKey) user() string { return k.UserID }
+func (k *conversationKey) user() string           { return k.UserID }
+func (k *conversationKey) conversationID() string { return k.ConversationID }
 
 func (k *conversationKey) check(f *faults, path string) {
 	f.note(path+"user_id", memory.CheckID(k.UserID, false))

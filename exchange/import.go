@@ -70,7 +70,7 @@ func (s *Service) Import(
 	i := &importing{
 		Service: s, appID: appID, check: check, since: memory.Instant(s.now()),
 		report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{}, zones: map[string]*time.Location{},
-		modes: map[memory.Owner]memory.ModeSetting{},
+		modes: map[memory.Owner]map[string]memory.ModeSetting{},
 	}
 	i.users.begin = func(ctx context.Context, scope memory.Scope, f func(context.Context, db.UserTx) error) error {
 		return i.inUser(ctx, scope.Owner(), f)
@@ -125,7 +125,7 @@ type importing struct {
 
 	zones map[string]*time.Location // by user, as the lines state them
 
-	modes map[memory.Owner]memory.ModeSetting // of users, when the import came to them
+	modes map[memory.Owner]map[string]memory.ModeSetting // by conversation, "" for the user; when the import came to them
 
 	differing string // the latest memory that was here already and differs
 

@@ -57,10 +57,11 @@ func (p *fixture) fillOthers(n int) exchange.Counts {
 					tx.AddCounted(ctx, fmt.Sprint("run ", i), strings.Repeat("0a", 32), from))
 			}
 			zone := memory.UserZone{Owner: owner, Chosen: "Asia/Shanghai", Offset: "-08:00"}
-			return errors.Join(append(errs, tx.SetUserZone(ctx, zone), tx.SetMode(ctx, memory.ModeOff))...)
+			return errors.Join(append(errs, tx.SetUserZone(ctx, zone), tx.SetMode(ctx, "", memory.ModeOff),
+				tx.SetMode(ctx, "chat", memory.ModeRead))...)
 		})
 		counts[exchange.TimeZones]++
-		counts[exchange.MemoryModes]++
+		counts[exchange.MemoryModes] += 2
 		counts[exchange.Facts] += n
 		counts[exchange.Skills] += n
 		counts[exchange.Outcomes] += n
@@ -124,11 +125,11 @@ func TestRoundTrip_OfOtherKindsIsExact(t *testing.T) {
 		t.Error("the export of a user has entries of others")
 	}
 	if !strings.Contains(one, `"end":{"facts":125,"instruction_versions":28,"instructions":3,"memories":3,`+
-		`"memory_modes":1,"outcomes":125,"skills":125,"time_zones":1}`) {
+		`"memory_modes":2,"outcomes":125,"skills":125,"time_zones":1}`) {
 		t.Errorf("the end is %s", one[strings.LastIndex(strings.TrimSpace(one), "\n"):])
 	}
 	wantTallies(t, "one of another app's", newFixture(t).importAll(one), exchange.Counts{
-		exchange.TimeZones: 1, exchange.Facts: 125, exchange.MemoryModes: 1,
+		exchange.TimeZones: 1, exchange.Facts: 125, exchange.MemoryModes: 2,
 		exchange.Skills: 125, exchange.Outcomes: 125,
 		exchange.Instructions: 3, exchange.Versions: 28}, nil)
 	// A text that lacks a line is not complete.

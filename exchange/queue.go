@@ -23,11 +23,20 @@ type scopeEntry interface {
 	restore(ctx context.Context, i *importing, tx db.InstructionTx) (fresh bool, err error)
 }
 
+// conversationOf is the id of the conversation that an entry is of, or empty.
+func conversationOf(e entry) string {
+	if e, ok := e.(interface{ conversationID() string }); ok {
+		return e.conversationID()
+	}
+	return ""
+}
+
 // part is a checked entry that waits in a queue.
 type part[Tx any] struct {
-	line int
-	kind Kind
-	put  func(ctx context.Context, i *importing, tx Tx) (fresh bool, err error)
+	line         int
+	kind         Kind
+	conversation string // that the entry is of; may be empty
+	put          func(ctx context.Context, i *importing, tx Tx) (fresh bool, err error)
 }
 
 // queue holds entries of one scope that will be stored in one transaction.
@@ -41,10 +50,10 @@ type queue[Tx any] struct {
 func (i *importing) enqueue(ctx context.Context, e entry, number, size int) error {
 	if e, ok := e.(userEntry); ok {
 		scope := memory.Scope{AppID: i.appID, Kind: memory.UserScope, ID: e.user()}
-		return enqueue(ctx, i, &i.users, scope, part[db.UserTx]{number, e.kind(), e.restore}, size)
+		return enqueue(ctx, i, &i.users, scope, part[db.UserTx]{number, e.kind(), conversationOf(e), e.restore}, size)
 	}
 	s := e.(scopeEntry)
-	return enqueue(ctx, i, &i.scopes, s.scope(i.appID), part[db.InstructionTx]{number, s.kind(), s.restore}, size)
+	return enqueue(ctx, i, &i.scopes, s.scope(i.appID), part[db.InstructionTx]{number, s.kind(), "", s.restore}, size)
 }
 
 // enqueue adds a part to a queue. It first settles the waiting parts if they are enough or belong to another scope.
@@ -73,10 +82,13 @@ func (q *queue[Tx]) settle(ctx context.Context, i *importing) error {
 
 // store stores parts in one transaction, or one by one if that is refused.
 func (q *queue[Tx]) store(ctx context.Context, i *importing, parts []part[Tx]) error {
-	var refusal error
-	if q.scope.Kind == memory.UserScope {
-		if refusal = i.refusalOf(ctx, q.scope.Owner()); refusal != nil && !refused(refusal) {
-			return refusal
+	refusals := make([]error, len(parts))
+	for n, p := range parts {
+		if q.scope.Kind != memory.UserScope || takesWhileOff(p.kind) {
+			continue
+		}
+		if refusals[n] = i.refusalOf(ctx, q.scope.Owner(), p.conversation); refusals[n] != nil && !refused(refusals[n]) {
+			return refusals[n]
 		}
 	}
 	fresh := make([]bool, len(parts))
@@ -85,8 +97,8 @@ func (q *queue[Tx]) store(ctx context.Context, i *importing, parts []part[Tx]) e
 			if fresh[n], err = p.put(ctx, i, tx); err != nil {
 				return err
 			}
-			if fresh[n] && refusal != nil && !takesWhileOff(p.kind) {
-				return refusal
+			if fresh[n] && refusals[n] != nil {
+				return refusals[n]
 			}
 		}
 		return nil

@@ -74,13 +74,19 @@ func (i *importing) settleFor(ctx context.Context, owner memory.Owner, items []i
 	if len(items) == 0 {
 		return nil
 	}
-	if err := i.refusalOf(ctx, owner); err != nil {
-		if !refused(err) {
+	admitted := items[:0]
+	for _, it := range items {
+		err := i.refusalOf(ctx, owner, it.record.Memory.ConversationID)
+		switch {
+		case err == nil:
+			admitted = append(admitted, it)
+		case !refused(err):
 			return err
-		}
-		for _, it := range items {
+		default:
 			i.fail(it.line, err)
 		}
+	}
+	if items = admitted; len(items) == 0 {
 		return nil
 	}
 	if err := i.embed(ctx, items); err != nil {

@@ -21,8 +21,8 @@ import (
 // Accept fills in the id if it is empty, the hash and the times; a zero At becomes now. It leaves out messages that
 // the log of the turn's conversation has at this place already, and counts them in Repeated. If no message is left, it
 // returns the turn that has the last of them, with fresh false. If the app has a turn with the same client id, it
-// returns that turn, with fresh false. Of the modes of the turn and of its user, the strictest decides. A turn
-// that Replaces another one is stored and withdraws it in one transaction.
+// returns that turn, with fresh false. Of the modes of the turn, its key, its conversation and its user, the strictest
+// decides. A turn that Replaces another one is stored and withdraws it in one transaction.
 // KindConflict: the client id belongs to a turn with other content. KindNotFound: the user has no turn to be replaced.
 func (s *Service) Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error) {
 	stored, fresh, start, err := s.accept(ctx, turn)
@@ -40,7 +40,7 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 	}
 	now := memory.Instant(s.Now())
 	turn.Hash = turnHash(turn) // of what was sent: a setting that has changed since does not make a repetition a conflict
-	if turn.Memory != memory.ModeOn {
+	if turn.Memory != memory.ModeOn || turn.KeyMemory != memory.ModeOn {
 		if turn, err = s.withMode(ctx, turn); err != nil {
 			return memory.Turn{}, false, start, err
 		}
@@ -100,10 +100,11 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 	return stored, fresh, start, err
 }
 
-// withMode returns a turn with the strictest of the modes of itself and its user.
+// withMode returns a turn with the strictest of the modes of itself, its key, its conversation and its user.
 func (s *Service) withMode(ctx context.Context, turn memory.Turn) (memory.Turn, error) {
-	chosen, err := s.Records.ModeOf(ctx, turn.Owner)
-	set := memory.Strictest(memory.ModeSetting{Mode: turn.Memory, Level: memory.LevelTurn}, chosen)
+	chosen, err := s.Records.ModeOf(ctx, turn.Owner, turn.ConversationID)
+	set := memory.Strictest(memory.ModeAt(memory.LevelTurn, turn.Memory), memory.ModeAt(memory.LevelKey, turn.KeyMemory),
+		chosen)
 	turn.Memory, turn.MemoryLevel = set.Mode, set.Level
 	return turn, err
 }

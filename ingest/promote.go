@@ -105,16 +105,35 @@ func (s *Service) proposals(ctx context.Context, p Promotion) ([]db.Proposal, er
 	})
 }
 
+// admitted returns the candidates of an owner without those of whose conversations nothing new is kept.
+func (s *Service) admitted(
+	ctx context.Context, owner memory.Owner, proposals []db.Proposal, outcome map[string]Promoted,
+) (admitted []db.Proposal, err error) {
+	known := map[string]memory.ModeSetting{}
+	for _, p := range proposals {
+		set, ok := known[p.ConversationID]
+		if !ok {
+			if set, err = s.Records.ModeOf(ctx, owner, p.ConversationID); err != nil {
+				return nil, err
+			}
+			known[p.ConversationID] = set
+		}
+		if !set.Keeps() {
+			outcome[p.ID] = Promoted{Err: set.Refusal(owner, p.ConversationID)}
+			continue
+		}
+		admitted = append(admitted, p)
+	}
+	return admitted, nil
+}
+
 // promote makes memories of one owner's candidates, the earliest statement first.
 func (s *Service) promote(
 	ctx context.Context, owner memory.Owner, proposals []db.Proposal, outcome map[string]Promoted,
 ) error {
-	chosen, err := s.Records.ModeOf(ctx, owner)
-	if err != nil {
+	proposals, err := s.admitted(ctx, owner, proposals, outcome)
+	if err != nil || len(proposals) == 0 {
 		return err
-	}
-	if !chosen.Keeps() {
-		return chosen.Refusal(owner)
 	}
 	proposals, turns, err := s.withoutForgotten(ctx, proposals, outcome)
 	if err != nil || len(proposals) == 0 {

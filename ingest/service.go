@@ -23,7 +23,7 @@ import (
 type Records interface {
 	db.Turns
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
-	ModeOf(ctx context.Context, owner memory.Owner) (memory.ModeSetting, error)
+	ModeOf(ctx context.Context, owner memory.Owner, conversationID string) (memory.ModeSetting, error)
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)

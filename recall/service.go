@@ -22,7 +22,7 @@ import (
 type Records interface {
 	Changes(ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int) (db.Changes, error)
 	Index(ctx context.Context, owner memory.Owner) (revision int64, data []byte, err error)
-	ModeOf(ctx context.Context, owner memory.Owner) (memory.ModeSetting, error)
+	ModeOf(ctx context.Context, owner memory.Owner, conversationID string) (memory.ModeSetting, error)
 	CountActive(ctx context.Context, owner memory.Owner) (int, error)
 	SaveIndex(ctx context.Context, owner memory.Owner, revision int64, data []byte) error
 	MatchingIDs(ctx context.Context, owner memory.Owner, where *filter.Filter) ([]string, error)
@@ -195,13 +195,15 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 	return answer, err
 }
 
-// modeOf is the mode of a query as far as it is known: the strictest of its own and the user's. The mode of the user is
-// read before anything else unless it recalled at the last recall: then the recall reads it with the index.
+// modeOf is the mode of a query as far as it is known: the strictest of its own, the user's and that of the
+// conversation whose memories it asks for. The last two are read before anything else, unless the query is about no
+// conversation and the user's recalled at the last recall: then the recall reads it with the index.
 func (s *Service) modeOf(ctx context.Context, q Query) (memory.ModeSetting, error) {
-	if x, ok := s.indexes.Get(indexKey(q.Owner)); !q.Memory.Recalls() || ok && !x.off.Load() {
+	x, ok := s.indexes.Get(indexKey(q.Owner))
+	if !q.Memory.Recalls() || q.ConversationID == "" && ok && !x.off.Load() {
 		return q.Memory, nil
 	}
-	chosen, err := s.records.ModeOf(ctx, q.Owner)
+	chosen, err := s.records.ModeOf(ctx, q.Owner, q.ConversationID)
 	return memory.Strictest(q.Memory, chosen), err
 }
 

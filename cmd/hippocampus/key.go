@@ -48,6 +48,9 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 			case key.UserID != "":
 				where += ", for the user " + key.UserID + " alone"
 			}
+			if key.Memory != memory.ModeOn {
+				where += ", with memory " + key.Memory.String()
+			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "created key %s: role %s %s; keep the secret below, it is not shown again\n",
 				key.ID, key.Role, where)
 			fmt.Fprintln(cmd.OutOrStdout(), secret)
@@ -77,7 +80,23 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 		key.Role = memory.Role(text)
 		return nil
 	})
+	how := "how much of memory is on for requests with the key, `mode`: " + modeNames() + " (default on)"
+	cmd.Flags().Func("memory", how, func(text string) error {
+		key.Memory = memory.ModeNamed(text)
+		if text == "" || !slices.Contains(memory.Modes, key.Memory) {
+			return errors.New("give " + modeNames())
+		}
+		return nil
+	})
 	return cmd
+}
+
+func modeNames() string {
+	var names []string
+	for _, mode := range memory.Modes {
+		names = append(names, mode.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 func roleNames() string {
@@ -97,11 +116,11 @@ func listKeysCommand(o *overrides) *cobra.Command {
 				return err
 			}
 			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "ID\tAPP\tUSER\tROLE\tCREATED\tREVOKED\tNAME")
+			fmt.Fprintln(table, "ID\tAPP\tUSER\tROLE\tMEMORY\tCREATED\tREVOKED\tNAME")
 			for _, key := range keys {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-					key.ID, cmp.Or(key.AppID, "-"), cmp.Or(key.UserID, "-"), key.Role, date(key.CreatedAt), date(key.RevokedAt),
-					key.Name)
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+					key.ID, cmp.Or(key.AppID, "-"), cmp.Or(key.UserID, "-"), key.Role, key.Memory, date(key.CreatedAt),
+					date(key.RevokedAt), key.Name)
 			}
 			return table.Flush()
 		})

@@ -115,7 +115,9 @@ func TestKey_CreatesListsAndRevokes(t *testing.T) {
 	if code != 1 || !strings.Contains(errOut, "leave it out") {
 		t.Fatalf("an operator's key of an app: exit %d, stderr %q", code, errOut)
 	}
-	for _, args := range [][]string{{"--user", ""}, {"--user", "ada", "--role", "admin"}} {
+	for _, args := range [][]string{
+		{"--user", ""}, {"--user", "ada", "--role", "admin"}, {"--memory", ""}, {"--memory", "none"},
+	} {
 		if code, _, errOut = run(t, env, append([]string{"key", "create"}, args...)...); code == 0 {
 			t.Errorf("%q makes a key: %q", args, errOut)
 		}
@@ -127,7 +129,8 @@ func TestKey_CreatesListsAndRevokes(t *testing.T) {
 		t.Fatalf("want a heading and three keys, and a heading and one key: %q, %q", all, shop)
 	}
 	row := strings.Fields(list("--app", "shop")[1])
-	if row[1] != "shop" || row[2] != "ada" || row[3] != "read" || row[5] != "-" || row[6] != "dashboard" {
+	if row[1] != "shop" || row[2] != "ada" || row[3] != "read" || row[4] != "on" || row[6] != "-" ||
+		row[7] != "dashboard" {
 		t.Fatalf("row %q", row)
 	}
 	if code, out, errOut := run(t, env, "key", "revoke", row[0]); code != 0 || !strings.Contains(out, row[0]) {

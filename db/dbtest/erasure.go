@@ -60,7 +60,7 @@ func eraseAll(t *testing.T, s db.Store, e db.Erasure, limit int) (all db.Erased)
 
 // fill stores rows of every kind for an owner: 3 turns, 2 conversations with 3 consolidations, 3 candidates, 4 jobs,
 // 5 memories, 4 events, 2 relations, 3 facts, 2 instructions in 3 versions, 2 workflows, an outcome,
-// 2 files with 4 versions, 2 logged recalls, a state, a mode and the offset of a zone.
+// 2 files with 4 versions, 2 logged recalls, a state, two modes and the offset of a zone.
 func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	t.Helper()
 	ctx := t.Context()
@@ -100,6 +100,7 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	fillProcedures(t, s, owner)
 	fillFiles(t, s, owner)
 	setMode(t, s, owner, memory.ModeRead)
+	setModeOf(t, s, owner, "talk", memory.ModeOff)
 	must(t, s.LogRecalls(ctx, []memory.LoggedRecall{newRecall(owner, 10_000), newRecall(owner, 10_001)}))
 	enqueue(t, s, aboutUser{owner.AppID, owner.UserID, 1}, true)
 }
@@ -161,7 +162,7 @@ func contents(t *testing.T, s db.Store, owner memory.Owner) map[string]any {
 	must(t, err)
 	zone, err := s.UserZone(ctx, owner)
 	must(t, err)
-	mode, err := s.ModeOf(ctx, owner)
+	mode, err := s.ModeOf(ctx, owner, "talk")
 	must(t, err)
 	return map[string]any{
 		"mode": mode.Mode, "recalls": recalls, "offset": zone.Offset,

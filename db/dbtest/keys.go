@@ -25,6 +25,7 @@ func keys(t *testing.T, s db.Store) {
 		AppID:     "app",
 		UserID:    "ada 用户",
 		Role:      memory.RoleRead,
+		Memory:    memory.ModeOff,
 		CreatedAt: after(1),
 		RevokedAt: after(2),
 	}

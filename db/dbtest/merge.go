@@ -111,6 +111,9 @@ func mergeConflicts(t *testing.T, s db.Store) {
 	fill(t, s, bob)
 	setMode(t, s, alice, memory.ModeOff)
 	setMode(t, s, bob, memory.ModeRead)
+	setModeOf(t, s, bob, "talk", memory.ModeOn)
+	setModeOf(t, s, alice, "not begun", memory.ModeOff)
+	setModeOf(t, s, bob, "not begun", memory.ModeRead)
 	same := newMemory(alice, "said by both")
 	known := newMemory(bob, "said by both")
 	same.Pinned = false
@@ -126,6 +129,9 @@ func mergeConflicts(t *testing.T, s db.Store) {
 		turns, err := s.ConversationTurns(t.Context(), bob, c.ID, 0, 10)
 		must(t, err)
 		wantSame(t, "turns of "+c.ID, len(turns), 1)
+		if strings.HasPrefix(c.ID, "talk") {
+			wantSame(t, "memory is on in "+c.ID, c.Memory == memory.ModeOn, c.ID == "talk")
+		}
 	}
 	list, err := s.ListMemories(t.Context(), db.MemoryFilter{Owner: bob, Limit: 100})
 	must(t, err)
@@ -138,6 +144,12 @@ func mergeConflicts(t *testing.T, s db.Store) {
 	history := factsOf(t, s, db.Timeline{Owner: bob, Type: "profile", Key: "city"})
 	wantSame(t, "facts of a timeline", len(history), 2)
 	wantMode(t, s, bob, memory.ModeOff)
+	modes, err := s.ExportUserModes(t.Context(), db.Extent{AppID: bob.AppID, Limit: 10}, nil)
+	must(t, err)
+	wantSame(t, "modes", len(modes), 3) // of the user, the conversation that was moved, and the one that has not begun
+	for _, m := range modes {
+		wantSame(t, "the mode of "+m.UserID+" "+m.ConversationID, m.Mode, memory.ModeOff)
+	}
 	erasing := begin(t, s, bob)
 	all := eraseAll(t, s, erasing, 100)
 	wantSame(t, "versions of instructions", all.Instructions, 6)

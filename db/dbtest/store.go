@@ -144,7 +144,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["ShelfLives"] = s.ShelfLives(ctx, alice, epoch)
 	_, errs["Usage"] = s.Usage(ctx, "app", db.Usage{Users: 1})
 	_, errs["Users"] = s.Users(ctx, db.UserFilter{AppID: "app", Limit: 1})
-	_, errs["ModeOf"] = s.ModeOf(ctx, alice)
+	_, errs["ModeOf"] = s.ModeOf(ctx, alice, "")
 	_, errs["ExportUserModes"] = s.ExportUserModes(ctx, db.Extent{AppID: "app", Limit: 1}, nil)
 	_, errs["UserHoldings"] = s.UserHoldings(ctx, alice)
 	_, errs["VectorBacklog"] = s.VectorBacklog(ctx, []time.Time{epoch})

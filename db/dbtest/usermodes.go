@@ -28,6 +28,7 @@ func userModes(t *testing.T, s db.Store) {
 	wantMode(t, s, alice, memory.ModeOff)
 	wantMode(t, s, bob, memory.ModeRead)
 	turnsFollowModes(t, s)
+	conversationModes(t, s)
 
 	all := []memory.UserMode{{Owner: alice, Mode: memory.ModeOff}, {Owner: bob, Mode: memory.ModeRead}}
 	of := db.Extent{AppID: alice.AppID, Limit: 1}
@@ -80,11 +81,64 @@ func turnsFollowModes(t *testing.T, s db.Store) {
 	}
 }
 
+// conversationModes sets modes of conversations of bob, for whom memory is read.
+func conversationModes(t *testing.T, s db.Store) {
+	ctx := t.Context()
+	setModeOf(t, s, bob, "temporary", memory.ModeOff)
+	setModeOf(t, s, bob, "same", memory.ModeRead)
+	setModeOf(t, s, carol, "read", memory.ModeRead)
+	for conversation, want := range map[string]memory.ModeSetting{
+		"": {Mode: memory.ModeRead, Level: memory.LevelUser}, "same": {Mode: memory.ModeRead, Level: memory.LevelUser},
+		"other":     {Mode: memory.ModeRead, Level: memory.LevelUser},
+		"temporary": {Mode: memory.ModeOff, Level: memory.LevelConversation},
+	} {
+		set, err := s.ModeOf(ctx, bob, conversation)
+		must(t, err)
+		wantSame(t, "the mode of the conversation "+conversation, set, want)
+	}
+	refused, allowed := talked(carol, "read", epoch, "on"), talked(carol, "other", epoch, "on")
+	for _, log := range []*db.LogState{nil, {}} {
+		if _, _, err := s.AcceptTurn(ctx, refused, epoch, log); !errors.Is(err, db.ErrMode) {
+			t.Errorf("a turn that is on, of a conversation with a mode: %v", err)
+		}
+	}
+	_, fresh, err := s.AcceptTurn(ctx, allowed, epoch, nil)
+	must(t, err)
+	wantSame(t, "a turn of another conversation is fresh", fresh, true)
+	refused.Memory = memory.ModeRead
+	_, _, err = s.AcceptTurn(ctx, refused, epoch, nil)
+	must(t, err)
+	found, err := s.Conversation(ctx, carol.AppID, carol.UserID, "read")
+	must(t, err)
+	wantSame(t, "the mode of the conversation", found.Memory, memory.ModeRead)
+	read, err := s.Changes(ctx, carol, 0, epoch, 10)
+	must(t, err)
+	wantSame(t, "the mode among the changes", read.Mode.Mode, memory.ModeOn)
+
+	titled, err := s.SetTitle(ctx, carol, "read", "A title")
+	must(t, err)
+	wantSame(t, "the mode with a new title", titled.Memory, memory.ModeRead)
+	_, err = s.DeleteConversation(ctx, carol, "read")
+	must(t, err)
+	set, err := s.ModeOf(ctx, carol, "read")
+	must(t, err)
+	wantSame(t, "the mode of a deleted conversation", set, memory.ModeSetting{})
+	for _, conversation := range []string{"temporary", "same"} {
+		setModeOf(t, s, bob, conversation, memory.ModeOn)
+	}
+}
+
 func setMode(t *testing.T, s db.Store, owner memory.Owner, mode memory.Mode) {
 	t.Helper()
+	setModeOf(t, s, owner, "", mode)
+}
+
+// setModeOf sets the mode of a conversation; of the user if it is empty.
+func setModeOf(t *testing.T, s db.Store, owner memory.Owner, conversation string, mode memory.Mode) {
+	t.Helper()
 	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
-		must(t, tx.SetMode(ctx, mode))
-		set, err := tx.RecordedMode(ctx)
+		must(t, tx.SetMode(ctx, conversation, mode))
+		set, err := tx.RecordedMode(ctx, conversation)
 		wantSame(t, "the mode within the transaction", set.Mode, mode)
 		return err
 	}))
@@ -96,7 +150,7 @@ func wantMode(t *testing.T, s db.Store, owner memory.Owner, mode memory.Mode) {
 	if mode != memory.ModeOn {
 		want.Level = memory.LevelUser
 	}
-	got, err := s.ModeOf(t.Context(), owner)
+	got, err := s.ModeOf(t.Context(), owner, "")
 	must(t, err)
 	wantSame(t, "the mode of "+owner.UserID, got, want)
 }
@@ -108,7 +162,7 @@ func exerciseModes(t *testing.T, s db.Store, owner memory.Owner) {
 	wantMode(t, s, owner, memory.ModeOff)
 	for _, userID := range []string{"", owner.UserID} {
 		_, err := s.ExportUserModes(t.Context(), db.Extent{AppID: owner.AppID, UserID: userID, Limit: 5},
-			&memory.UserMode{Owner: memory.Owner{UserID: "a"}})
+			&memory.UserMode{Owner: memory.Owner{UserID: "a"}, ConversationID: "c"})
 		must(t, err)
 	}
 	setMode(t, s, owner, memory.ModeOn)

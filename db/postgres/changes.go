@@ -29,7 +29,8 @@ const (
 			WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'pending')
 		OR coalesce((SELECT max(vector_synced_at) FROM agent_memories
 			WHERE app_id = $2 AND user_id = $3 AND status = 'active' AND vector_state = 'synced') >= $4, false),
-		coalesce((SELECT mode FROM user_modes WHERE app_id = $2 AND user_id = $3), '')
+		coalesce((SELECT mode FROM user_modes
+			WHERE app_id = $2 AND user_id = $3 AND conversation_id = ''), '')
 		FROM (SELECT) AS always LEFT JOIN revisions r ON r.owner_hash = $1`
 )
 
@@ -71,7 +72,7 @@ func (s *Store) Changes(
 			return found, fault(err, doing)
 		}
 	}
-	found.Mode = memory.ModeOfUser(mode)
+	found.Mode = memory.ModeAt(memory.LevelUser, mode)
 	if fresh {
 		found.Unconfirmed, err = s.Unconfirmed(ctx, owner, since, limit)
 	}

@@ -107,7 +107,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`INSERT INTO indexes SELECT 'app', 'other' || i, 1, '' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO active_days SELECT 'app', 'other' || i, '', i FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO user_zones SELECT 'app', 'other' || i, '', '+08:00' FROM generate_series(1, 5000) AS i`,
-		`INSERT INTO user_modes SELECT 'app', 'other' || i, 'off' FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO user_modes SELECT 'app', 'other' || i, 'off', 'c' || i % 3 FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO message_ids SELECT 'app', 'other' || i % 50, 'c', 'm' || i, gen_random_uuid()
 		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO refused_fields SELECT 'https://' || i, 'm', 'temperature' FROM generate_series(1, 5000) AS i`,

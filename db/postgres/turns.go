@@ -25,9 +25,10 @@ const (
 	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
 		nullif($19, ''), $20::json, `
 
-	// admitted is false for a user who is being erased, and for a turn that is on if the mode of the user is another one.
+	// admitted is false for a user who is being erased, and for a turn that is on if the mode of the user or of
+	// the conversation is another one.
 	admitted = `NOT (` + isErasing + `$21)) AND ($19::text <> '' OR
-		NOT EXISTS (SELECT FROM user_modes WHERE app_id = $2 AND user_id = $3))`
+		NOT EXISTS (SELECT FROM user_modes WHERE app_id = $2 AND user_id = $3 AND conversation_id IN ('', $6)))`
 
 	insertTurn = `
 	WITH ` + insertIntoTurns + `0, 0 WHERE ` + admitted + insertedTurn

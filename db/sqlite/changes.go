@@ -34,7 +34,7 @@ func (s *Store) Changes(
 			return found, err
 		}
 	}
-	found.Mode = memory.ModeOfUser(state.mode)
+	found.Mode = memory.ModeAt(memory.LevelUser, state.mode)
 	if state.fresh {
 		found.Unconfirmed, err = s.Unconfirmed(ctx, owner, since, limit)
 	}
@@ -84,7 +84,8 @@ func (s *Store) state(ctx context.Context, owner memory.Owner, since time.Time) 
 			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'pending')
 		OR EXISTS (SELECT 1 FROM agent_memories INDEXED BY agent_memories_confirmed
 			WHERE app_id = ?2 AND user_id = ?3 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?4),
-		coalesce((SELECT mode FROM user_modes WHERE app_id = ?2 AND user_id = ?3), '')
+		coalesce((SELECT mode FROM user_modes
+			WHERE app_id = ?2 AND user_id = ?3 AND conversation_id = ''), '')
 		FROM (SELECT 1) LEFT JOIN revisions r ON r.owner_hash = ?1`,
 		rowcodec.OwnerHash(owner), owner.AppID, owner.UserID, moment(since)).
 		Scan(&o.revision, &o.completeAfter, &o.fresh, &o.mode)

@@ -11,7 +11,7 @@ import (
 const (
 	conversationColumns = `app_id, user_id, id, began, title, summary, summarised_through, summarised_tokens,
 	turns, events, tokens, started_at, last_at, ended_at, end_reason, consolidated_through, edition`
-	selectConversations = `SELECT ` + conversationColumns + ` FROM conversations WHERE `
+	selectConversations = `SELECT ` + conversationColumns + ofConversation + ` FROM conversations WHERE `
 	conversationByID    = selectConversations + `app_id = $1 AND user_id = $2 AND id = $3`
 )
 
@@ -19,7 +19,7 @@ func conversationFields(c *memory.Conversation) []any {
 	return []any{&c.AppID, &c.UserID, &c.ID, &c.FirstTurnID, &c.Title, &c.Summary, &c.SummarisedThrough,
 		&c.SummarisedTokens,
 		&c.Turns, &c.Events, &c.Tokens, &c.StartedAt, &c.LastAt, &c.EndedAt, &c.EndReason, &c.ConsolidatedThrough,
-		&c.Edition}
+		&c.Edition, &c.Memory}
 }
 
 func (s *Store) Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error) {
@@ -66,7 +66,8 @@ func (s *Store) SetTitle(ctx context.Context, owner memory.Owner, id, title stri
 	var ok bool
 	err = s.transact(ctx, func(tx tx) (err error) {
 		c, ok, err = first(ctx, tx.conn, conversationFields, `UPDATE conversations SET title = $4
-			WHERE app_id = $1 AND user_id = $2 AND id = $3 RETURNING `+conversationColumns, owner.AppID, owner.UserID, id, title)
+			WHERE app_id = $1 AND user_id = $2 AND id = $3 RETURNING `+conversationColumns+ofConversation,
+			owner.AppID, owner.UserID, id, title)
 		return err
 	})
 	return c, s.require(ok, err, "change the title of the conversation", NotFound("conversation", id))
@@ -78,7 +79,8 @@ func (s *Store) EndConversation(
 	err = s.transact(ctx, func(tx tx) (err error) {
 		ended, fresh, err = first(ctx, tx.conn, conversationFields, `UPDATE conversations SET ended_at = $6, end_reason = $7
 			WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND events = $5 AND ended_at IS NULL
-			RETURNING `+conversationColumns, c.AppID, c.UserID, c.ID, c.FirstTurnID, c.Events, at, reason)
+			RETURNING `+conversationColumns+ofConversation,
+			c.AppID, c.UserID, c.ID, c.FirstTurnID, c.Events, at, reason)
 		if err != nil {
 			return err
 		}
@@ -130,9 +132,11 @@ func (s *Store) DeleteConversation(
 		if err == nil {
 			gone.Turns, err = tx.exec(ctx, `DELETE`+itsTurns, owner.AppID, owner.UserID, id)
 		}
-		if err == nil {
-			_, err = tx.exec(ctx, `DELETE FROM message_ids WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3`,
-				owner.AppID, owner.UserID, id)
+		for _, table := range []string{"message_ids", "user_modes"} {
+			if err == nil {
+				_, err = tx.exec(ctx, `DELETE FROM `+table+` WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3`,
+					owner.AppID, owner.UserID, id)
+			}
 		}
 		return err
 	})
@@ -181,7 +185,7 @@ func (u *UserTx) ReviseConversation(ctx context.Context, id string, r db.Convers
 func (s *Store) Unconsolidated(
 	ctx context.Context, after memory.Conversation, limit int,
 ) ([]memory.Conversation, error) {
-	found, err := collect(ctx, s.conn, conversationFields, `SELECT `+conversationColumns+`
+	found, err := collect(ctx, s.conn, conversationFields, `SELECT `+conversationColumns+ofConversation+`
 		FROM conversations{| INDEXED BY conversations_unconsolidated}
 		WHERE consolidated_through < events AND (app_id, user_id, id) > ($1, $2, $3)
 		ORDER BY app_id, user_id, id LIMIT $4`, after.AppID, after.UserID, after.ID, limit)

@@ -171,7 +171,7 @@ func (m *mover) conversations(limit int) {
 		id := c.id
 		if c.taken {
 			id = besides(c.id, c.began)
-			for _, table := range []string{"turns", "agent_memories"} {
+			for _, table := range []string{"turns", "agent_memories", "user_modes"} {
 				m.run(`UPDATE `+table+` SET conversation_id = $4 WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3`,
 					m.owner.AppID, m.owner.UserID, c.id, id)
 			}
@@ -192,8 +192,20 @@ func (m *mover) conversations(limit int) {
 			d.Consolidations += m.from(jobs, c.id, id)
 			m.from(itself, c.id, id)
 		}
+		m.modes(`conversation_id = $4`, id)
 		d.Conversations++
 	}
+}
+
+// modes moves how much of memory is on, where a condition on user_modes holds. Of two modes the stricter one stays.
+func (m *mover) modes(where string, args ...any) {
+	const both = `EXISTS (SELECT 1 FROM user_modes AS i WHERE i.app_id = $1 AND i.user_id = `
+	const same = ` AND i.conversation_id = user_modes.conversation_id`
+	m.from(`UPDATE user_modes SET mode = 'off' WHERE app_id = $1 AND user_id = $3 AND `+where+`
+		AND `+both+`$2`+same+` AND i.mode = 'off')`, args...)
+	m.from(`UPDATE user_modes SET user_id = $3 WHERE app_id = $1 AND user_id = $2 AND `+where+`
+		AND NOT `+both+`$3`+same+`)`, args...)
+	m.from(`DELETE FROM user_modes WHERE app_id = $1 AND user_id = $2 AND $3 <> '' AND `+where, args...)
 }
 
 // counted runs a statement that returns a number.
@@ -266,10 +278,9 @@ func (m *mover) rest(limit int, keep string) {
 	m.from(`UPDATE user_zones SET chosen = (SELECT chosen FROM user_zones WHERE app_id = $1 AND user_id = $2)
 		WHERE app_id = $1 AND user_id = $3 AND chosen = ''
 			AND EXISTS (SELECT 1 FROM user_zones WHERE app_id = $1 AND user_id = $2)`)
-	m.from(`UPDATE user_modes SET mode = 'off' WHERE app_id = $1 AND user_id = $3
-		AND EXISTS (SELECT 1 FROM user_modes WHERE app_id = $1 AND user_id = $2 AND mode = 'off')`)
+	m.modes(`true`)
 	for _, once := range []struct{ table, same string }{
-		{"user_zones", `true`}, {"user_modes", `true`}, {"user_states", `true`},
+		{"user_zones", `true`}, {"user_states", `true`},
 		{"active_days", `i.agent_id = active_days.agent_id AND i.day = active_days.day`},
 		{"skill_outcomes", `i.id = skill_outcomes.id`},
 	} {

@@ -56,7 +56,7 @@ func (s *Store) Accepted(ctx context.Context, tx Querier, t memory.Turn) (stored
 	}
 	if t.Memory == memory.ModeOn {
 		var set memory.ModeSetting
-		if set, err = modeOf(ctx, c, t.Owner); err == nil && set.Mode != memory.ModeOn {
+		if set, err = modeOf(ctx, c, t.Owner, t.ConversationID); err == nil && set.Mode != memory.ModeOn {
 			err = db.ErrMode
 		}
 	}

@@ -31,6 +31,8 @@ type Conversation struct {
 	LastAt    time.Time // time of the last message
 	EndedAt   time.Time // zero: it is open
 	EndReason string    // empty unless it has ended
+
+	Memory Mode // that is set for it; see UserMode
 }
 
 // FillRatio returns how full a working memory with room for these numbers of events and tokens is. It counts what the

@@ -48,12 +48,14 @@ type Level string
 
 // The levels.
 const (
-	LevelTurn Level = "turn"
-	LevelUser Level = "user"
+	LevelTurn         Level = "turn"
+	LevelKey          Level = "key"
+	LevelConversation Level = "conversation"
+	LevelUser         Level = "user"
 )
 
 // Levels lists every level.
-var Levels = []Level{LevelTurn, LevelUser}
+var Levels = []Level{LevelTurn, LevelKey, LevelConversation, LevelUser}
 
 // ModeSetting is a mode with the level that it is set for. The zero ModeSetting is On.
 type ModeSetting struct {
@@ -61,12 +63,12 @@ type ModeSetting struct {
 	Level Level
 }
 
-// ModeOfUser is a mode that is set for a user.
-func ModeOfUser(mode Mode) ModeSetting {
+// ModeAt is a mode that is set for a level.
+func ModeAt(level Level, mode Mode) ModeSetting {
 	if mode == ModeOn {
 		return ModeSetting{}
 	}
-	return ModeSetting{Mode: mode, Level: LevelUser}
+	return ModeSetting{Mode: mode, Level: level}
 }
 
 // Strictest returns the strictest of settings, and the first of several that are equally strict.
@@ -79,14 +81,32 @@ func Strictest(settings ...ModeSetting) (strictest ModeSetting) {
 	return strictest
 }
 
-// Refusal is why a request about a user is refused because of the mode of the user, and how the mode can be changed.
-func (s ModeSetting) Refusal(owner Owner) error {
-	return Errorf(KindConflict, "the setting memory of the user is %q, so that this was not done: PUT /v1/users/%s with "+
-		"{\"memory\": \"on\"} changes it", s.Mode, url.PathEscape(owner.UserID))
+// Refusal is why a request about a user, and about a conversation unless that is empty, is refused because of a mode,
+// and how the mode can be changed. KindForbidden: it is the mode of the key, which nothing changes; else KindConflict.
+func (s ModeSetting) Refusal(owner Owner, conversationID string) error {
+	if s.Level == LevelKey {
+		return Errorf(KindForbidden, "memory is %q for the key that was sent, so that this was not done: use a key that was "+
+			"made without it", s.Mode)
+	}
+	path := "/v1/users/" + url.PathEscape(owner.UserID)
+	if s.Level == LevelConversation {
+		path = "/v1/conversations/" + url.PathEscape(conversationID) + "?user_id=" + url.QueryEscape(owner.UserID)
+	}
+	return Errorf(KindConflict, "the setting memory of the %s is %q, so that this was not done: PUT %s with "+
+		"{\"memory\": \"on\"} changes it", s.Level, s.Mode, path)
 }
 
-// UserMode is the mode of a user.
+// UserMode is the mode of a user or, with the id of a conversation, of that.
 type UserMode struct {
 	Owner
-	Mode Mode
+	ConversationID string // empty: of the user
+	Mode           Mode
+}
+
+// Setting is the mode with its level.
+func (m UserMode) Setting() ModeSetting {
+	if m.ConversationID == "" {
+		return ModeAt(LevelUser, m.Mode)
+	}
+	return ModeAt(LevelConversation, m.Mode)
 }

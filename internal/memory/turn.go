@@ -59,6 +59,7 @@ type Turn struct {
 	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
 	LeftOut        []Omission      // the parts of the messages that are not remembered, in their order
 	Memory         Mode            // unless On, nothing but the log of its conversation has its messages
+	KeyMemory      Mode            // of the key that reports it; On in a turn that is read
 	MemoryLevel    Level           // what Memory is set for; empty in a turn that is read
 
 	Status      TurnStatus
@@ -197,6 +198,7 @@ type Key struct {
 	AppID     string // empty: it belongs to no app, and has the role operator
 	UserID    string // empty: it serves all users of its app; else it reads and writes what belongs to this user alone
 	Role      Role
+	Memory    Mode // for all requests with it
 	CreatedAt time.Time
 	CreatedBy string    // id of the key that created it; empty: a command or the server's start did
 	RevokedAt time.Time // zero: valid

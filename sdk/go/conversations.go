@@ -48,6 +48,13 @@ func (c *Client) RenameConversation(
 	return Decode[Conversation](c.api.UpdateConversation(ctx, id, &p, api.ConversationPatch{Title: title}))
 }
 
+// SetConversation sets how much of memory is on for a conversation, which needs no turn yet, such as a temporary chat.
+func (c *Client) SetConversation(
+	ctx context.Context, userID, id string, r ConversationRequest,
+) (*ConversationSettings, error) {
+	return Decode[ConversationSettings](c.api.SetConversation(ctx, id, &api.SetConversationParams{UserID: userID}, r))
+}
+
 // DeleteConversation deletes a conversation with its turns, for good, when the user deletes a chat. The memories of it
 // stay, unless p.Memories is [api.DeleteConversationParamsMemoriesForget].
 func (c *Client) DeleteConversation(

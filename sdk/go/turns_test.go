@@ -84,6 +84,10 @@ func TestClient_ShowsRenamesAndDeletesAConversation(t *testing.T) {
 	if err != nil || named.Title != "Tea" {
 		t.Errorf("the renamed conversation is %+v, %v", named, err)
 	}
+	set, err := client.SetConversation(ctx, user, id, hippocampus.ConversationRequest{Memory: "read"})
+	if err != nil || set.Memory != "read" {
+		t.Errorf("%v, %+v", err, set)
+	}
 	deleted, err := client.DeleteConversation(ctx, id, hippocampus.DeleteConversationParams{
 		UserID: &user, Memories: new(api.DeleteConversationParamsMemoriesForget),
 	})

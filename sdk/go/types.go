@@ -13,6 +13,8 @@ type (
 	ContextAnswer            = api.ContextAnswer
 	ContextRequest           = api.ContextRequest
 	Conversation             = api.Conversation
+	ConversationRequest      = api.ConversationRequest
+	ConversationSettings     = api.ConversationSettings
 	DeleteConversationParams = api.DeleteConversationParams
 	DeletedConversation      = api.DeletedConversation
 	EndConversationRequest   = api.EndConversationRequest

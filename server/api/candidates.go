@@ -165,6 +165,9 @@ func (h candidateHandlers) promote(ctx context.Context, r *frame.Request, body p
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
+	if err := admitKey(r); err != nil {
+		return nil, err
+	}
 	results, more, err := h.Promoter.Promote(ctx, ingest.Promotion{
 		AppID: r.Key.AppID, IDs: body.IDs, UserID: body.UserID, MinImportance: frame.OrDefault(body.MinImportance, 0),
 	})

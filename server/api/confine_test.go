@@ -34,6 +34,7 @@ var forUsers = map[string]string{
 	"POST /v1/turns/:id/replay":                ``,
 	"GET /v1/conversations":                    `?user_id=USER`,
 	"GET /v1/conversations/:id":                `?user_id=USER`,
+	"PUT /v1/conversations/:id":                `?user_id=USER {"memory":"on"}`,
 	"PATCH /v1/conversations/:id":              `?user_id=USER {"title":"A title"}`,
 	"DELETE /v1/conversations/:id":             `?user_id=USER`,
 	"GET /v1/conversations/:id/working":        `?user_id=USER`,

@@ -41,6 +41,7 @@ type contextRequest struct {
 	Format    string     `json:"format"`
 	Condense  *bool      `json:"condense"`
 	Present   []string   `json:"present"`
+	Working   *bool      `json:"working_memory"`
 }
 
 // budgetBody is either the name of a preset or shares.
@@ -172,6 +173,7 @@ func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly
 		Query:          recallQuery(r, body.recallRequest, max(h.Limit, room.Memories())),
 		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
 		Messages: body.Format == asMessages, Present: body.Present,
+		WithoutWorking: !frame.OrDefault(body.Working, true),
 	}
 	ask.Query.MinConfidence = frame.OrDefault(body.MinConfidence, minConfidence)
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
@@ -184,7 +186,7 @@ func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly
 // make makes a context and counts the accesses of its memories.
 func (h contextHandlers) make(ctx context.Context, ask assembly.Request) (contextBody, error) {
 	start := h.now()
-	chosen, err := h.Modes.Of(ctx, ask.Query.Owner)
+	chosen, err := h.Modes.Of(ctx, ask.Query.Owner, ask.ConversationID)
 	if err != nil {
 		return contextBody{}, err
 	}

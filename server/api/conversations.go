@@ -40,7 +40,10 @@ type Sessions interface {
 	Delete(ctx context.Context, owner memory.Owner, id string) (db.DeletedConversation, error)
 }
 
-type conversationHandlers struct{ ConversationParts }
+type conversationHandlers struct {
+	ConversationParts
+	modes ModeKeeper
+}
 
 func (h conversationHandlers) register(r *frame.Routes) {
 	list := frame.List[db.ConversationFilter, memory.Conversation, conversationBody]{
@@ -53,6 +56,7 @@ func (h conversationHandlers) register(r *frame.Routes) {
 	}
 	r.Add("GET /v1/conversations", memory.RoleRead, list.Handle)
 	r.Add("GET /v1/conversations/:id", memory.RoleRead, h.get)
+	r.Add("PUT /v1/conversations/:id", memory.RoleWrite, frame.WithBody(h.put))
 	r.Add("PATCH /v1/conversations/:id", memory.RoleWrite, frame.WithBody(h.patch))
 	r.Add("DELETE /v1/conversations/:id", memory.RoleWrite, h.delete)
 	r.Add("GET /v1/conversations/:id/working", memory.RoleRead, h.getWorking)
@@ -73,6 +77,7 @@ type conversationBody struct {
 	LastAt    time.Time            `json:"last_at"`
 	EndedAt   time.Time            `json:"ended_at,omitzero"`
 	EndReason string               `json:"end_reason,omitempty"`
+	Memory    string               `json:"memory"` // the name of a mode
 }
 
 func conversationOf(c memory.Conversation) conversationBody {
@@ -83,7 +88,7 @@ func conversationOf(c memory.Conversation) conversationBody {
 	return conversationBody{
 		ID: c.ID, UserID: c.UserID, Title: c.Title, State: state, Turns: c.Turns, Events: c.Events, Tokens: c.Tokens,
 		Summary: c.Summary, Through: c.SummarisedThrough, Kept: c.ConsolidatedThrough,
-		StartedAt: c.StartedAt, LastAt: c.LastAt, EndedAt: c.EndedAt, EndReason: c.EndReason,
+		StartedAt: c.StartedAt, LastAt: c.LastAt, EndedAt: c.EndedAt, EndReason: c.EndReason, Memory: c.Memory.String(),
 	}
 }
 
@@ -128,6 +133,27 @@ func (h conversationHandlers) get(ctx context.Context, r *frame.Request) (any, e
 		body.Next = strconv.FormatInt(turns[len(turns)-1].LastEvent(), 10)
 	}
 	return body, err
+}
+
+// conversationSettings is what is set of a conversation, which may have no turn yet.
+type conversationSettings struct {
+	ID     string `json:"id"`
+	UserID string `json:"user_id"`
+	Memory string `json:"memory"`
+}
+
+type conversationRequest struct {
+	Memory string `json:"memory"`
+}
+
+func (h conversationHandlers) put(ctx context.Context, r *frame.Request, body conversationRequest) (any, error) {
+	owner, id := r.QueryOwner(), r.PathValue("id")
+	r.Note("path.id", memory.CheckID(id, false))
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	mode := memory.ModeNamed(body.Memory)
+	return conversationSettings{ID: id, UserID: owner.UserID, Memory: mode.String()}, h.modes.Set(ctx, owner, id, mode)
 }
 
 type titleRequest struct {

@@ -44,7 +44,7 @@ func TestConversations_BeginWithTurns(t *testing.T) {
 	got := fetch[conversationAnswer](f, http.StatusOK, "GET", path, "")
 	want := conversationBody{
 		ID: "c 1/ü", UserID: "u", Title: "Hello there", State: "open", Turns: 2, Events: 3, Tokens: 4, StartedAt: noon,
-		LastAt: noon.Add(time.Minute),
+		LastAt: noon.Add(time.Minute), Memory: "on",
 	}
 	if diff := cmp.Diff(want, got.Conversation); diff != "" {
 		t.Errorf("conversation (-want +got):\n%s", diff)

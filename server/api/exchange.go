@@ -85,6 +85,9 @@ func (h exchangeHandlers) export(ctx context.Context, r *frame.Request) (any, er
 
 // importStream reads a stream to its end and answers with a report.
 func (h exchangeHandlers) importStream(ctx context.Context, r *frame.Request) (any, error) {
+	if err := admitKey(r); err != nil {
+		return nil, err
+	}
 	if err := frame.CheckMedia(r, ndjson); err != nil {
 		return nil, err
 	}

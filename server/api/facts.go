@@ -111,7 +111,7 @@ func (h factHandlers) put(ctx context.Context, r *frame.Request, body factReques
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if err := admitWrite(ctx, h.modes, owner); err != nil {
+	if err := admitWrite(ctx, r, h.modes, owner, ""); err != nil {
 		return nil, err
 	}
 	outcome, err := h.Writer.Put(ctx, owner, evidence, "api")

@@ -14,10 +14,11 @@ type callerKeyBody struct {
 	Role   memory.Role `json:"role"`
 	AppID  string      `json:"app_id,omitempty"`
 	UserID string      `json:"user_id,omitempty"`
+	Memory string      `json:"memory"`
 }
 
 func (keyHandlers) register(r *frame.Routes) {
 	r.AddServerWide("GET /v1/key", memory.RoleRead, func(_ context.Context, r *frame.Request) (any, error) {
-		return callerKeyBody{Role: r.Key.Role, AppID: r.Key.AppID, UserID: r.Key.UserID}, nil
+		return callerKeyBody{Role: r.Key.Role, AppID: r.Key.AppID, UserID: r.Key.UserID, Memory: r.Key.Memory.String()}, nil
 	})
 }

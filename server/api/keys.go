@@ -71,6 +71,7 @@ type keyRequest struct {
 	AppID  string      `json:"app_id"`
 	UserID string      `json:"user_id"`
 	Role   memory.Role `json:"role"`
+	Memory string      `json:"memory"`
 }
 
 // keyBody is the JSON of a key. Its secret is in the answer to its creation only.
@@ -80,6 +81,7 @@ type keyBody struct {
 	AppID     string      `json:"app_id,omitempty"`
 	UserID    string      `json:"user_id,omitempty"`
 	Role      memory.Role `json:"role"`
+	Memory    string      `json:"memory"`
 	CreatedAt time.Time   `json:"created_at"`
 	CreatedBy string      `json:"created_by,omitempty"`
 	RevokedAt time.Time   `json:"revoked_at,omitzero"`
@@ -90,7 +92,8 @@ type keyBody struct {
 func keyOf(k memory.Key) keyBody {
 	return keyBody{
 		ID: k.ID, Name: k.Name, AppID: k.AppID, UserID: k.UserID, Role: k.Role,
-		CreatedAt: k.CreatedAt, CreatedBy: k.CreatedBy, RevokedAt: k.RevokedAt, RevokedBy: k.RevokedBy,
+		Memory: k.Memory.String(), CreatedAt: k.CreatedAt, CreatedBy: k.CreatedBy,
+		RevokedAt: k.RevokedAt, RevokedBy: k.RevokedBy,
 	}
 }
 
@@ -109,7 +112,7 @@ func (h issuedKeyHandlers) filter(r *frame.Request, p frame.Page) db.KeyFilter {
 func (h issuedKeyHandlers) create(ctx context.Context, r *frame.Request, body keyRequest) (any, error) {
 	key := memory.Key{
 		ID: memory.NewID(), Name: body.Name, AppID: body.AppID, UserID: body.UserID, Role: body.Role,
-		CreatedAt: memory.Instant(h.now()), CreatedBy: r.Key.ID,
+		Memory: memory.ModeNamed(body.Memory), CreatedAt: memory.Instant(h.now()), CreatedBy: r.Key.ID,
 	}
 	if key.AppID == "" && key.Role != memory.RoleOperator {
 		key.AppID = r.Key.AppID

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -55,6 +56,7 @@ type memoryHandlers struct {
 	MemoryParts
 	quotas *quotas
 	modes  ModeKeeper
+	now    func() time.Time
 }
 
 func (h memoryHandlers) register(r *frame.Routes) {
@@ -66,7 +68,7 @@ func (h memoryHandlers) register(r *frame.Routes) {
 		h.quotas.bound(frame.WithBody(h.restoreMany), restored))
 	r.Add("GET /v1/memories", memory.RoleRead, frame.List[db.MemoryFilter, memory.Memory, wire.Memory]{
 		Name:     "memories",
-		Filter:   memoryFilter,
+		Filter:   h.filter,
 		Find:     h.find,
 		Body:     wire.MemoryOf,
 		Position: func(m memory.Memory) db.Position { return db.Position{At: m.CreatedAt, ID: m.ID} },
@@ -155,7 +157,7 @@ func (h memoryHandlers) patch(ctx context.Context, r *frame.Request, body change
 		return nil, err
 	}
 	if change.Content != nil {
-		if err := h.admitContent(ctx, r.Key.AppID, id); err != nil {
+		if err := h.admitContent(ctx, r, id); err != nil {
 			return nil, err
 		}
 	}
@@ -163,13 +165,13 @@ func (h memoryHandlers) patch(ctx context.Context, r *frame.Request, body change
 	return editedMemoryBody{wire.MemoryOf(m), r.Altered}, err
 }
 
-// admitContent refuses a new text of a memory while nothing new is kept of its user.
-func (h memoryHandlers) admitContent(ctx context.Context, appID, id string) error {
-	m, err := h.Reader.Memory(ctx, appID, id)
+// admitContent refuses a new text of a memory while nothing new is kept of its user or conversation.
+func (h memoryHandlers) admitContent(ctx context.Context, r *frame.Request, id string) error {
+	m, err := h.Reader.Memory(ctx, r.Key.AppID, id)
 	if err != nil {
 		return err
 	}
-	return admitWrite(ctx, h.modes, m.Owner)
+	return admitWrite(ctx, r, h.modes, m.Owner, m.ConversationID)
 }
 
 // editedMemoryBody is a changed memory with what the server altered in the request.
@@ -178,7 +180,7 @@ type editedMemoryBody struct {
 	frame.Altered
 }
 
-func memoryFilter(r *frame.Request, p frame.Page) db.MemoryFilter {
+func (h memoryHandlers) filter(r *frame.Request, p frame.Page) db.MemoryFilter {
 	filter := db.MemoryFilter{
 		Owner:          r.QueryOwner(),
 		Types:          frame.NamesOf[memory.Type](r.Query["type"]),
@@ -187,6 +189,9 @@ func memoryFilter(r *frame.Request, p frame.Page) db.MemoryFilter {
 		Tags:           r.Query["tag"],
 		ConversationID: r.Query.Get("conversation_id"), AgentID: r.Query.Get("agent_id"),
 		AsOf: r.QueryTime("as_of"), Where: r.QueryWhere(), Before: p.Before, Limit: p.Limit,
+	}
+	if r.Query.Get("expired") == "exclude" {
+		filter.Unexpired = cmp.Or(filter.AsOf, h.now())
 	}
 	if len(filter.Statuses) == 0 {
 		filter.Statuses = []memory.Status{memory.Active}

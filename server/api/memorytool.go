@@ -108,13 +108,13 @@ func (h memoryToolHandlers) run(ctx context.Context, r *frame.Request, body comm
 		return nil, memory.Errorf(memory.KindForbidden,
 			"the command %s needs a key of role %s; the one sent has role %s", body.Command, memory.RoleWrite, r.Key.Role)
 	}
-	set, err := h.modes.Of(ctx, scope.Owner)
+	set, err := modeFor(ctx, r, h.modes, scope.Owner, "")
 	writes := slices.Contains([]string{memorytool.Create, memorytool.StrReplace, memorytool.Insert}, body.Command)
 	switch {
 	case err != nil:
 		return nil, err
 	case writes && !set.Keeps(), body.Command == memorytool.View && !set.Recalls():
-		return nil, set.Refusal(scope.Owner)
+		return nil, set.Refusal(scope.Owner, "")
 	}
 	if writes {
 		if err := h.quotas.admit(ctx, r.Key.AppID, r.Body, paragraphs); err != nil {

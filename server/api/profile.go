@@ -47,7 +47,7 @@ func (h profileHandlers) get(ctx context.Context, r *frame.Request) (any, error)
 	if q.At.IsZero() {
 		q.At = memory.Instant(h.now())
 	}
-	chosen, err := h.Modes.Of(ctx, q.Owner)
+	chosen, err := modeFor(ctx, r, h.Modes, q.Owner, "")
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ type recallRequest struct {
 	At             string          `json:"at"`
 	AsOf           string          `json:"as_of"`
 	IncludeFormer  bool            `json:"include_former"`
+	IncludeExpired bool            `json:"include_expired"`
 	Touch          *bool           `json:"touch"`
 	Route          *bool           `json:"route"`
 	Mode           recall.Mode     `json:"mode"`
@@ -102,7 +103,8 @@ func recallQuery(r *frame.Request, b recallRequest, limit int) recall.Query {
 		AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: frame.OrDefault(b.MinConfidence, 0),
 		At: r.Time("at", b.At), Zone: frame.ZoneOf(b.At), AsOf: r.Time("as_of", b.AsOf), IncludeFormer: b.IncludeFormer,
-		NoTouch: !frame.OrDefault(b.Touch, true), NoRoute: !frame.OrDefault(b.Route, true), Mode: b.Mode,
+		IncludeExpired: b.IncludeExpired, Memory: modeOfKey(r), Mode: b.Mode,
+		NoTouch: !frame.OrDefault(b.Touch, true), NoRoute: !frame.OrDefault(b.Route, true),
 		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.Where("filter", b.Filter), Explain: b.Explain,
 	}
 	q.Since, q.Until = r.Window("", b.Since, b.Until)

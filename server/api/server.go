@@ -88,9 +88,9 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		turnHandlers{
 			TurnParts: o.Turns, waiter: waiter, quotas: quotas, contexts: turnContexts{contexts, s.frame.CountRefused},
 		},
-		conversationHandlers{o.Conversations},
+		conversationHandlers{o.Conversations, o.Modes},
 		consolidationHandlers{o.Consolidations, o.Conversations.Reader, waiter},
-		memoryHandlers{o.Memories, quotas, o.Modes},
+		memoryHandlers{MemoryParts: o.Memories, quotas: quotas, modes: o.Modes, now: now},
 		relatedHandlers{o.Related, slots},
 		factHandlers{FactParts: o.Facts, now: now, quotas: quotas, modes: o.Modes},
 		instructionHandlers{o.Instructions, quotas},

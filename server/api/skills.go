@@ -98,7 +98,7 @@ func (h skillHandlers) postOutcome(ctx context.Context, r *frame.Request, body o
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if err := admitWrite(ctx, h.modes, owner); err != nil {
+	if err := admitWrite(ctx, r, h.modes, owner, ""); err != nil {
 		return nil, err
 	}
 	result, err := h.Recorder.Record(ctx, owner, outcome, "api")

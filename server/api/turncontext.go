@@ -85,7 +85,7 @@ func (h turnContexts) requestFor(r *frame.Request, body turnRequest, turn memory
 	wanted.UserID, wanted.AgentID = body.UserID, body.AgentID
 	wanted.ConversationID, wanted.At = body.ConversationID, cmp.Or(wanted.At, body.At)
 	r.Within("context", func() { ask = h.request(r, wanted) })
-	ask.Query.Memory = memory.ModeSetting{Mode: turn.Memory, Level: memory.LevelTurn}
+	ask.Query.Memory = memory.Strictest(memory.ModeAt(memory.LevelTurn, turn.Memory), ask.Query.Memory)
 	for _, m := range turn.Messages {
 		ask.Present = append(ask.Present, m.Content)
 	}

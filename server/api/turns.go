@@ -152,7 +152,7 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 		AgentID: body.AgentID, ConversationID: body.ConversationID, Messages: messagesIn(r, body.Messages),
 		Metadata: r.Metadata("metadata", body.Metadata), At: r.Time("at", body.At), Replaces: body.Replaces,
 		Offset: offsetOf(body), Expires: r.Expiry("expires_at", body.ExpiresAt),
-		Memory: memory.ModeNamed(body.Memory),
+		Memory: memory.ModeNamed(body.Memory), KeyMemory: r.Key.Memory,
 	}
 	r.Note("id", memory.CheckID(body.ID, true))
 	r.Note("replaces", memory.CheckID(body.Replaces, true))

@@ -81,7 +81,7 @@ func (h userHandlers) settings(ctx context.Context, owner memory.Owner) (setting
 	if err != nil {
 		return settingsBody{}, err
 	}
-	set, err := h.modes.Of(ctx, owner)
+	set, err := h.modes.Of(ctx, owner, "")
 	return settingsOf(z, used, set.Mode), err
 }
 
@@ -118,7 +118,7 @@ func (h userHandlers) put(ctx context.Context, r *frame.Request, body userReques
 		return nil, err
 	}
 	if body.Memory != "" {
-		if err := h.modes.Set(ctx, owner, memory.ModeNamed(body.Memory)); err != nil {
+		if err := h.modes.Set(ctx, owner, "", memory.ModeNamed(body.Memory)); err != nil {
 			return nil, err
 		}
 	}

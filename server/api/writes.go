@@ -55,7 +55,7 @@ func (h memoryHandlers) post(ctx context.Context, r *frame.Request, body writeRe
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if err := admitWrite(ctx, h.modes, write.Owner); err != nil {
+	if err := admitWrite(ctx, r, h.modes, write.Owner, write.ConversationID); err != nil {
 		return nil, err
 	}
 	written, err := h.Writer.Write(ctx, write)
@@ -86,12 +86,12 @@ type resultBody struct {
 func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body batchRequest) (any, error) {
 	results := make([]resultBody, len(body.Memories))
 	var writes []ingest.Write
-	admitted := h.admitsOnce(ctx)
+	admitted := h.admitsOnce(ctx, r)
 	var places []int // index in results of each element of writes
 	for i, item := range body.Memories {
 		write, err := batchWrite(r, i, item)
 		if err == nil {
-			err = admitted(write.Owner)
+			err = admitted(write)
 		}
 		if memory.IsKind(err, memory.KindUnavailable) { // nothing was done: the other items would wait as long
 			return nil, err
@@ -122,14 +122,19 @@ func (h memoryHandlers) postBatch(ctx context.Context, r *frame.Request, body ba
 	return map[string]any{"results": results}, nil
 }
 
-// admitsOnce returns admitWrite for a batch, which reads the mode of each user once.
-func (h memoryHandlers) admitsOnce(ctx context.Context) func(owner memory.Owner) error {
-	known := map[memory.Owner]error{}
-	return func(owner memory.Owner) error {
-		if _, ok := known[owner]; !ok {
-			known[owner] = admitWrite(ctx, h.modes, owner)
+// admitsOnce returns admitWrite for a batch, which reads the modes of each user and conversation once.
+func (h memoryHandlers) admitsOnce(ctx context.Context, r *frame.Request) func(ingest.Write) error {
+	type place struct {
+		owner        memory.Owner
+		conversation string
+	}
+	known := map[place]error{}
+	return func(w ingest.Write) error {
+		at := place{w.Owner, w.ConversationID}
+		if _, ok := known[at]; !ok {
+			known[at] = admitWrite(ctx, r, h.modes, w.Owner, w.ConversationID)
 		}
-		return known[owner]
+		return known[at]
 	}
 }
 

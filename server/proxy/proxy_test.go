@@ -59,7 +59,7 @@ func TestProxy_AddsExactlyOneMessage(t *testing.T) {
 	}
 	want := []map[string]any{{
 		"user_id": "ana", "query": "Where do I live?", "max_tokens": 500.0, "condense": false, "touch": true,
-		"present": []any{"Be brief.", "Where do I live?"},
+		"present": []any{"Be brief.", "Where do I live?"}, "conversation_id": "c-1", "working_memory": false,
 	}}
 	if diff := cmp.Diff(want, f.contexts); diff != "" {
 		t.Error(diff)

@@ -961,9 +961,13 @@ func (store *crashingStore) Migrate(ctx context.Context) error {
 	})
 }
 
-func (store *crashingStore) ModeOf(ctx context.Context, owner memory.Owner) (memory.ModeSetting, error) {
+func (store *crashingStore) ModeOf(
+	ctx context.Context,
+	owner memory.Owner,
+	conversationID string,
+) (memory.ModeSetting, error) {
 	return get(store.fuse, "ModeOf", func() (memory.ModeSetting, error) {
-		return store.real.ModeOf(ctx, owner)
+		return store.real.ModeOf(ctx, owner, conversationID)
 	})
 }
 
@@ -1708,9 +1712,12 @@ func (store *crashingTx) RecordedFileVersion(
 	})
 }
 
-func (store *crashingTx) RecordedMode(ctx context.Context) (memory.ModeSetting, error) {
+func (store *crashingTx) RecordedMode(
+	ctx context.Context,
+	conversationID string,
+) (memory.ModeSetting, error) {
 	return get(store.fuse, "tx.RecordedMode", func() (memory.ModeSetting, error) {
-		return store.real.RecordedMode(ctx)
+		return store.real.RecordedMode(ctx, conversationID)
 	})
 }
 
@@ -1788,9 +1795,9 @@ func (store *crashingTx) SameContent(
 	})
 }
 
-func (store *crashingTx) SetMode(ctx context.Context, mode memory.Mode) error {
+func (store *crashingTx) SetMode(ctx context.Context, conversationID string, mode memory.Mode) error {
 	return act(store.fuse, "tx.SetMode", func() error {
-		return store.real.SetMode(ctx, mode)
+		return store.real.SetMode(ctx, conversationID, mode)
 	})
 }
 

@@ -273,8 +273,10 @@ const (
 
 // Defines values for LeftOutPartLevel.
 const (
-	LeftOutPartLevelTurn LeftOutPartLevel = "turn"
-	LeftOutPartLevelUser LeftOutPartLevel = "user"
+	LeftOutPartLevelConversation LeftOutPartLevel = "conversation"
+	LeftOutPartLevelKey          LeftOutPartLevel = "key"
+	LeftOutPartLevelTurn         LeftOutPartLevel = "turn"
+	LeftOutPartLevelUser         LeftOutPartLevel = "user"
 )
 
 // Defines values for LeftOutPartReason.
@@ -548,6 +550,12 @@ const (
 	DeleteConversationParamsMemoriesKeep   DeleteConversationParamsMemories = "keep"
 )
 
+// Defines values for ListMemoriesParamsExpired.
+const (
+	ListMemoriesParamsExpiredExclude ListMemoriesParamsExpired = "exclude"
+	ListMemoriesParamsExpiredInclude ListMemoriesParamsExpired = "include"
+)
+
 // ActivateInstructionRequest The version to make active.
 type ActivateInstructionRequest struct {
 	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
@@ -753,6 +761,13 @@ type CallerKey struct {
 	//
 	// Example: default
 	AppID *string `json:"app_id,omitempty"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory MemoryMode `json:"memory"`
 
 	// Role What the key may do; each role includes those before it.
 	//
@@ -1524,6 +1539,10 @@ type ContextRequest struct {
 	// Include `messages`: what was said, word by word; `facts`: memories of all other types.
 	Include *RecallKinds `json:"include,omitempty"`
 
+	// IncludeExpired Whether memories are recalled too whose shelf life has ended (`expires_at`). A query that asks for what has happened
+	// by its words, or for the past, gets them anyway.
+	IncludeExpired *ExpiredIncluded `json:"include_expired,omitempty"`
+
 	// IncludeFormer Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
 	// of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
 	// words ("before", "used to", 以前, or a date) gets them anyway.
@@ -1606,6 +1625,10 @@ type ContextRequest struct {
 
 	// Weights Weights of the three parts, not all 0. Default is the server's setting.
 	Weights *RankingWeights `json:"weights,omitempty"`
+
+	// WorkingMemory Whether the context has the working memory of the conversation. Without it, the conversation only decides how
+	// much of memory is on: for a client that sends the messages of the chat itself.
+	WorkingMemory *bool `json:"working_memory,omitempty"`
 }
 
 // ContextRequestFormat `text`: all in one. `messages`: as for a chat completion: the instructions as a message of the system,
@@ -1718,6 +1741,13 @@ type Conversation struct {
 	//
 	// Example: 2026-01-31T08:00:00Z
 	LastAt Timestamp `json:"last_at"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory MemoryMode `json:"memory"`
 
 	// StartedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
@@ -1883,6 +1913,36 @@ type ConversationPatch struct {
 	//
 	// Example: Moving to Lisbon
 	Title ConversationTitle `json:"title"`
+}
+
+// ConversationRequest What is set of a conversation.
+type ConversationRequest struct {
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory MemoryMode `json:"memory"`
+}
+
+// ConversationSettings What is set of a conversation.
+type ConversationSettings struct {
+	// ID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ID ConversationID `json:"id"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory MemoryMode `json:"memory"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
 }
 
 // ConversationState Whether it has ended. A further turn opens it again.
@@ -2190,6 +2250,10 @@ type EventID = string
 // Example: memory.written
 type EventKind string
 
+// ExpiredIncluded Whether memories are recalled too whose shelf life has ended (`expires_at`). A query that asks for what has happened
+// by its words, or for the past, gets them anyway.
+type ExpiredIncluded = bool
+
 // ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
 // `former_until`. Left out if it has no such time.
 //
@@ -2342,7 +2406,7 @@ type ExportLine struct {
 	// Memory A memory with all that is kept of it.
 	Memory *ExportedMemory `json:"memory,omitempty"`
 
-	// MemoryMode How much of memory is on for a user.
+	// MemoryMode How much of memory is on for a user, or for one of the user's conversations.
 	MemoryMode *ExportedMemoryMode `json:"memory_mode,omitempty"`
 
 	// Outcome That an outcome was counted under a client's id, and is not counted again.
@@ -2962,8 +3026,13 @@ type ExportedMemory struct {
 	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
-// ExportedMemoryMode How much of memory is on for a user.
+// ExportedMemoryMode How much of memory is on for a user, or for one of the user's conversations.
 type ExportedMemoryMode struct {
+	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
 	// Mode How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
 	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
 	//
@@ -4372,6 +4441,13 @@ type Key struct {
 	// Example: 0198c0de-0000-7000-8000-000000000001
 	ID string `json:"id"`
 
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory MemoryMode `json:"memory"`
+
 	// Name What it is for.
 	//
 	// Example: backend
@@ -4420,6 +4496,13 @@ type KeyRequest struct {
 	//
 	// Example: shop
 	AppID *string `json:"app_id,omitempty"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory *MemoryMode `json:"memory,omitempty"`
 
 	// Name What the key is for, for people.
 	//
@@ -6038,6 +6121,10 @@ type RecallRequest struct {
 	// Include `messages`: what was said, word by word; `facts`: memories of all other types.
 	Include *RecallKinds `json:"include,omitempty"`
 
+	// IncludeExpired Whether memories are recalled too whose shelf life has ended (`expires_at`). A query that asks for what has happened
+	// by its words, or for the past, gets them anyway.
+	IncludeExpired *ExpiredIncluded `json:"include_expired,omitempty"`
+
 	// IncludeFormer Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
 	// of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
 	// words ("before", "used to", 以前, or a date) gets them anyway.
@@ -7509,6 +7596,10 @@ type TurnContext struct {
 	// Include `messages`: what was said, word by word; `facts`: memories of all other types.
 	Include *RecallKinds `json:"include,omitempty"`
 
+	// IncludeExpired Whether memories are recalled too whose shelf life has ended (`expires_at`). A query that asks for what has happened
+	// by its words, or for the past, gets them anyway.
+	IncludeExpired *ExpiredIncluded `json:"include_expired,omitempty"`
+
 	// IncludeFormer Whether statements that were superseded are recalled too. Each has `former_until`, ends with the day in the text
 	// of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
 	// words ("before", "used to", 以前, or a date) gets them anyway.
@@ -7575,6 +7666,10 @@ type TurnContext struct {
 
 	// Weights Weights of the three parts, not all 0. Default is the server's setting.
 	Weights *RankingWeights `json:"weights,omitempty"`
+
+	// WorkingMemory Whether the context has the working memory of the conversation. Without it, the conversation only decides how
+	// much of memory is on: for a client that sends the messages of the chat itself.
+	WorkingMemory *bool `json:"working_memory,omitempty"`
 }
 
 // TurnContextFormat A text, or messages as for a chat completion.
@@ -8627,6 +8722,12 @@ type UpdateConversationParams struct {
 	UserID *ConversationUser `form:"user_id,omitempty" json:"user_id,omitempty"`
 }
 
+// SetConversationParams defines parameters for SetConversation.
+type SetConversationParams struct {
+	// UserID Whose conversation.
+	UserID UserID `form:"user_id" json:"user_id"`
+}
+
 // ListConsolidationsParams defines parameters for ListConsolidations.
 type ListConsolidationsParams struct {
 	// UserID Whose conversation. May be left out while only one user of the app has one with this id; else that is a conflict.
@@ -8942,6 +9043,9 @@ type ListMemoriesParams struct {
 	// AsOf The instant to look back at.
 	AsOf *Timestamp `form:"as_of,omitempty" json:"as_of,omitempty"`
 
+	// Expired Whether memories whose shelf life has ended (`expires_at`), by `as_of` or now, are listed too.
+	Expired *ListMemoriesParamsExpired `form:"expired,omitempty" json:"expired,omitempty"`
+
 	// Examine How many of the user's memories one page may compare with a filter that no index serves, such as a word of the
 	// content. The page may then have fewer memories than `limit`, or none, and a `next_cursor` all the same: the
 	// next page goes on there. Without it, a page is filled however many memories it compares.
@@ -8953,6 +9057,9 @@ type ListMemoriesParams struct {
 	// Cursor next_cursor of the page before, unchanged; left out for the first page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// ListMemoriesParamsExpired defines parameters for ListMemories.
+type ListMemoriesParamsExpired string
 
 // ForgetMemoryParams defines parameters for ForgetMemory.
 type ForgetMemoryParams struct {
@@ -9122,6 +9229,9 @@ type BuildContextJSONRequestBody = ContextRequest
 
 // UpdateConversationJSONRequestBody defines body for UpdateConversation for application/json ContentType.
 type UpdateConversationJSONRequestBody = ConversationPatch
+
+// SetConversationJSONRequestBody defines body for SetConversation for application/json ContentType.
+type SetConversationJSONRequestBody = ConversationRequest
 
 // ConsolidateConversationJSONRequestBody defines body for ConsolidateConversation for application/json ContentType.
 type ConsolidateConversationJSONRequestBody = ConsolidateRequest
@@ -10094,6 +10204,30 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/conversations/{id} (the `UpdateConversation` operationId).
 	UpdateConversation(ctx context.Context, id ConversationRef, params *UpdateConversationParams, body UpdateConversationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SetConversationWithBody Set how much of memory is on for a conversation
+	//
+	// Works before the first turn of the conversation, and holds on every server at once. Of the modes of a user, a
+	// conversation and a turn, the strictest decides. While it is `off` or `read`, turns of the conversation are stored as
+	// they are while memory is off, and writes that name it get 409. With `off`, contexts for it have no memory, nor the
+	// working memory, and recalls that name it find nothing. The mode is deleted with the conversation. Role write.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/conversations/{id} (the `SetConversation` operationId).
+	SetConversationWithBody(ctx context.Context, id ConversationRef, params *SetConversationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetConversation Set how much of memory is on for a conversation
+	//
+	// Works before the first turn of the conversation, and holds on every server at once. Of the modes of a user, a
+	// conversation and a turn, the strictest decides. While it is `off` or `read`, turns of the conversation are stored as
+	// they are while memory is off, and writes that name it get 409. With `off`, contexts for it have no memory, nor the
+	// working memory, and recalls that name it find nothing. The mode is deleted with the conversation. Role write.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/conversations/{id} (the `SetConversation` operationId).
+	SetConversation(ctx context.Context, id ConversationRef, params *SetConversationParams, body SetConversationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ConsolidateConversationWithBody Consolidate a conversation that goes on
 	//
 	// Makes memories of the events since the last consolidation of each kind, without ending the conversation. Events that
@@ -11047,10 +11181,10 @@ type ClientInterface interface {
 	//
 	// A field that is missing stays as it is.
 	//
-	// `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
-	// the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
-	// answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
-	// 409. What was remembered before stays.
+	// `memory` holds for all turns, recalls and contexts of the user from now on, on every server. Of the modes of the
+	// user, the key, the conversation and the turn, the strictest decides. With `off`, recalls and contexts answer without
+	// memories, and with `read` they answer as usual. With either, turns are stored as they are while memory is off, and
+	// what would write a memory gets 409. What was remembered before stays.
 	//
 	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 	// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
@@ -11066,10 +11200,10 @@ type ClientInterface interface {
 	//
 	// A field that is missing stays as it is.
 	//
-	// `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
-	// the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
-	// answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
-	// 409. What was remembered before stays.
+	// `memory` holds for all turns, recalls and contexts of the user from now on, on every server. Of the modes of the
+	// user, the key, the conversation and the turn, the strictest decides. With `off`, recalls and contexts answer without
+	// memories, and with `read` they answer as usual. With either, turns are stored as they are while memory is off, and
+	// what would write a memory gets 409. What was remembered before stays.
 	//
 	// The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 	// name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
@@ -11821,6 +11955,50 @@ func (c *Client) UpdateConversationWithBody(ctx context.Context, id Conversation
 // Corresponds with PATCH /v1/conversations/{id} (the `UpdateConversation` operationId).
 func (c *Client) UpdateConversation(ctx context.Context, id ConversationRef, params *UpdateConversationParams, body UpdateConversationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateConversationRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetConversationWithBody Set how much of memory is on for a conversation
+//
+// Works before the first turn of the conversation, and holds on every server at once. Of the modes of a user, a
+// conversation and a turn, the strictest decides. While it is `off` or `read`, turns of the conversation are stored as
+// they are while memory is off, and writes that name it get 409. With `off`, contexts for it have no memory, nor the
+// working memory, and recalls that name it find nothing. The mode is deleted with the conversation. Role write.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/conversations/{id} (the `SetConversation` operationId).
+func (c *Client) SetConversationWithBody(ctx context.Context, id ConversationRef, params *SetConversationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetConversationRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetConversation Set how much of memory is on for a conversation
+//
+// Works before the first turn of the conversation, and holds on every server at once. Of the modes of a user, a
+// conversation and a turn, the strictest decides. While it is `off` or `read`, turns of the conversation are stored as
+// they are while memory is off, and writes that name it get 409. With `off`, contexts for it have no memory, nor the
+// working memory, and recalls that name it find nothing. The mode is deleted with the conversation. Role write.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/conversations/{id} (the `SetConversation` operationId).
+func (c *Client) SetConversation(ctx context.Context, id ConversationRef, params *SetConversationParams, body SetConversationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetConversationRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13594,10 +13772,10 @@ func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...Reque
 //
 // A field that is missing stays as it is.
 //
-// `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
-// the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
-// answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
-// 409. What was remembered before stays.
+// `memory` holds for all turns, recalls and contexts of the user from now on, on every server. Of the modes of the
+// user, the key, the conversation and the turn, the strictest decides. With `off`, recalls and contexts answer without
+// memories, and with `read` they answer as usual. With either, turns are stored as they are while memory is off, and
+// what would write a memory gets 409. What was remembered before stays.
 //
 // The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 // name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
@@ -13623,10 +13801,10 @@ func (c *Client) SetUserWithBody(ctx context.Context, userID UserID, contentType
 //
 // A field that is missing stays as it is.
 //
-// `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
-// the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
-// answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
-// 409. What was remembered before stays.
+// `memory` holds for all turns, recalls and contexts of the user from now on, on every server. Of the modes of the
+// user, the key, the conversation and the turn, the strictest decides. With `off`, recalls and contexts answer without
+// memories, and with `read` they answer as usual. With either, turns are stored as they are while memory is off, and
+// what would write a memory gets 409. What was remembered before stays.
 //
 // The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
 // name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
@@ -14956,6 +15134,76 @@ func NewUpdateConversationRequestWithBody(server string, id ConversationRef, par
 	}
 
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewSetConversationRequest calls the generic SetConversation builder with application/json body
+func NewSetConversationRequest(server string, id ConversationRef, params *SetConversationParams, body SetConversationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetConversationRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewSetConversationRequestWithBody constructs an http.Request for the SetConversation method, with any body, and a specified content type
+func NewSetConversationRequestWithBody(server string, id ConversationRef, params *SetConversationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/conversations/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user_id", params.UserID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -17201,6 +17449,18 @@ func NewListMemoriesRequest(server string, params *ListMemoriesParams) (*http.Re
 		if params.AsOf != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "as_of", *params.AsOf, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Expired != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "expired", *params.Expired, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

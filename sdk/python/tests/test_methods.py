@@ -36,6 +36,7 @@ def test_conversation_is_shown_renamed_and_deleted(client: Any, user: str) -> No
     turns = client.conversation_turns("c/1 é", user_id=user, limit=2)
     assert [turn.messages[0].content for turn in turns] == texts
     assert client.rename_conversation("c/1 é", "Tea", user_id=user).title == "Tea"
+    assert client.set_conversation(user, "c/1 é", memory="read").memory == "read"
     assert client.delete_conversation("c/1 é", user_id=user, memories="forget").turns == 3
     assert stated(client, user) == []
 

@@ -176,6 +176,17 @@ export class Hippocampus extends Requests {
     return data(await this.api.PATCH("/v1/conversations/{id}", { ...request, ...this.with(options) }));
   }
 
+  /** Sets how much of memory is on for a conversation, which needs no turn yet, such as a temporary chat. */
+  async setConversation(
+    user_id: string,
+    id: string,
+    body: t.ConversationRequest,
+    options: CallOptions = {},
+  ): Promise<t.ConversationSettings> {
+    const params = { path: { id }, query: { user_id } };
+    return data(await this.api.PUT("/v1/conversations/{id}", { params, body, ...this.with(options) }));
+  }
+
   /** Deletes a conversation with its turns, for good. Its memories stay, unless `memories` is "forget". */
   async deleteConversation(
     id: string,

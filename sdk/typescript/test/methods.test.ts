@@ -43,6 +43,7 @@ describe("the client", { concurrency: true }, () => {
       texts,
     );
     assert.equal((await client.renameConversation(conversation_id, "Tea", { user_id })).title, "Tea");
+    assert.equal((await client.setConversation(user_id, conversation_id, { memory: "read" })).memory, "read");
     assert.equal((await client.deleteConversation(conversation_id, { user_id, memories: "forget" })).turns, 3);
     assert.deepEqual(await stated(user_id), []);
   });

@@ -74,6 +74,13 @@ class Hippocampus(Streams):
         url, body = path("/v1/conversations/{}", id), {"title": title}
         return self.request(models.Conversation, "PATCH", url, query=parameters, body=body)
 
+    def set_conversation(
+        self, user_id: str, id: str, **conversation: Unpack[requests.ConversationRequest]
+    ) -> models.ConversationSettings:
+        """Sets how much of memory is on for a conversation, which needs no turn yet, such as a temporary chat."""
+        url, query = path("/v1/conversations/{}", id), {"user_id": user_id}
+        return self.request(models.ConversationSettings, "PUT", url, query=query, body=present(conversation))
+
     def delete_conversation(
         self, id: str, **parameters: Unpack[requests.DeleteConversationQuery]
     ) -> models.DeletedConversation:

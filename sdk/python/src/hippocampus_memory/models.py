@@ -109,6 +109,8 @@ class CallerKey(Model):
     user_id: str | None = None
     """The only user that the key serves. Absent if it serves all users of its app."""
 
+    memory: MemoryMode
+
 
 class Candidate(Model):
     """A candidate with the user and the time of its turn."""
@@ -472,6 +474,8 @@ class Conversation(Model):
     end_reason: str | None = None
     """Why it has ended."""
 
+    memory: MemoryMode
+
 
 class ConversationAnnouncement(Model):
     """A conversation has ended."""
@@ -530,6 +534,14 @@ class ConversationPage(Model):
     """The page."""
 
     next_cursor: NextCursor | None = None
+
+
+class ConversationSettings(Model):
+    """What is set of a conversation."""
+
+    id: ConversationID
+    user_id: UserID
+    memory: MemoryMode
 
 
 ConversationState = TypeAliasType("ConversationState", Literal["open", "ended"] | str)
@@ -1279,6 +1291,7 @@ class Key(Model):
     """The one user whom it serves; absent where it serves all."""
 
     role: Role
+    memory: MemoryMode
     created_at: Timestamp
     created_by: str | None = None
     """Id of the key that created it; absent where a command did."""
@@ -1351,7 +1364,7 @@ class LeftOutPart(Model):
     characters: int
     """How much it is, without white space."""
 
-    level: Literal["turn", "user"] | str | None = None
+    level: Literal["turn", "key", "conversation", "user"] | str | None = None
     """What memory was off for, or was only read for; with `memory_off` alone."""
 
 

@@ -131,6 +131,7 @@ class ContextRequest(TypedDict):
     at: NotRequired[Timestamp]
     as_of: NotRequired[AsOf]
     include_former: NotRequired[FormerIncluded]
+    include_expired: NotRequired[ExpiredIncluded]
     touch: NotRequired[TouchWanted]
     route: NotRequired[RouteWanted]
     mode: NotRequired[RankingMode]
@@ -177,6 +178,13 @@ class ContextRequest(TypedDict):
 
     """
 
+    working_memory: NotRequired[bool]
+    """
+    Whether the context has the working memory of the conversation. Without it, the conversation only decides how
+    much of memory is on: for a client that sends the messages of the chat itself.
+
+    """
+
 
 class ContextShares(TypedDict):
     """They need not add up to 1; a part that is left out has a share of 0. Without any part they are those of `default`."""
@@ -213,6 +221,12 @@ class ConversationPatch(TypedDict):
     """What to change of a conversation."""
 
     title: ConversationTitle
+
+
+class ConversationRequest(TypedDict):
+    """What is set of a conversation."""
+
+    memory: MemoryMode
 
 
 ConversationState: TypeAlias = Literal["open", "ended"] | str
@@ -307,6 +321,14 @@ EventKind: TypeAlias = (
     Literal["memory.written", "memory.forgotten", "reflection.created", "conversation.ended", "turn.failed"] | str
 )
 """What has happened."""
+
+
+ExpiredIncluded: TypeAlias = bool
+"""
+Whether memories are recalled too whose shelf life has ended (`expires_at`). A query that asks for what has happened
+by its words, or for the past, gets them anyway.
+
+"""
 
 
 ExpiresAt: TypeAlias = datetime | str
@@ -631,9 +653,10 @@ class ExportedMemory(TypedDict):
 
 
 class ExportedMemoryMode(TypedDict):
-    """How much of memory is on for a user."""
+    """How much of memory is on for a user, or for one of the user's conversations."""
 
     user_id: UserID
+    conversation_id: NotRequired[ConversationID]
     mode: MemoryMode
 
 
@@ -1100,6 +1123,8 @@ class KeyRequest(TypedDict):
     user_id: NotRequired[str]
     """The one user whom it serves, with the role read or write; all users of the app where it is left out."""
 
+    memory: NotRequired[MemoryMode]
+
 
 LastSaidAt: TypeAlias = datetime | str
 """
@@ -1249,6 +1274,9 @@ class ListMemoriesQuery(TypedDict):
     since: NotRequired[Timestamp]
     until: NotRequired[Timestamp]
     as_of: NotRequired[Timestamp]
+    expired: NotRequired[Literal["include", "exclude"] | str]
+    """Whether memories whose shelf life has ended (`expires_at`), by `as_of` or now, are listed too."""
+
     examine: NotRequired[int]
     """
     How many of the user's memories one page may compare with a filter that no index serves, such as a word of the
@@ -1699,6 +1727,7 @@ class RecallRequest(TypedDict):
     at: NotRequired[Timestamp]
     as_of: NotRequired[AsOf]
     include_former: NotRequired[FormerIncluded]
+    include_expired: NotRequired[ExpiredIncluded]
     touch: NotRequired[TouchWanted]
     route: NotRequired[RouteWanted]
     mode: NotRequired[RankingMode]
@@ -1782,6 +1811,12 @@ RouteWanted: TypeAlias = bool
 
 ScopeKind: TypeAlias = Literal["app", "agent", "user"] | str
 """For whom an instruction is, the farthest first. `agent` goes with an `agent_id`, `user` with a `user_id`."""
+
+
+class SetConversationQuery(TypedDict):
+    """The query parameters of setConversation."""
+
+    user_id: UserID
 
 
 SkillName: TypeAlias = str
@@ -1873,6 +1908,7 @@ class TurnContext(TypedDict):
     at: NotRequired[Timestamp]
     as_of: NotRequired[AsOf]
     include_former: NotRequired[FormerIncluded]
+    include_expired: NotRequired[ExpiredIncluded]
     touch: NotRequired[TouchWanted]
     route: NotRequired[RouteWanted]
     mode: NotRequired[RankingMode]
@@ -1900,6 +1936,13 @@ class TurnContext(TypedDict):
 
     present: NotRequired[list[str]]
     """Texts that the prompt has in addition to the messages of the turn. The context leaves out messages that a text contains."""
+
+    working_memory: NotRequired[bool]
+    """
+    Whether the context has the working memory of the conversation. Without it, the conversation only decides how
+    much of memory is on: for a client that sends the messages of the chat itself.
+
+    """
 
 
 TurnRequest = TypedDict(

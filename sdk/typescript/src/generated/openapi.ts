@@ -130,7 +130,14 @@ export interface paths {
          *     keeps everything, whatever the running summary stands for. Role read.
          */
         get: operations["getConversation"];
-        put?: never;
+        /**
+         * Set how much of memory is on for a conversation
+         * @description Works before the first turn of the conversation, and holds on every server at once. Of the modes of a user, a
+         *     conversation and a turn, the strictest decides. While it is `off` or `read`, turns of the conversation are stored as
+         *     they are while memory is off, and writes that name it get 409. With `off`, contexts for it have no memory, nor the
+         *     working memory, and recalls that name it find nothing. The mode is deleted with the conversation. Role write.
+         */
+        put: operations["setConversation"];
         post?: never;
         /**
          * Delete a conversation
@@ -1599,10 +1606,10 @@ export interface paths {
          * Set the time zone of a user, or how much of memory is on
          * @description A field that is missing stays as it is.
          *
-         *     `memory` holds for all turns, recalls and contexts of the user from now on, on every server; of the user's mode and
-         *     the turn's, the strictest decides. With `off`, recalls and contexts answer without memories, and with `read` they
-         *     answer as usual. With either, turns are stored as they are while memory is off, and what would write a memory gets
-         *     409. What was remembered before stays.
+         *     `memory` holds for all turns, recalls and contexts of the user from now on, on every server. Of the modes of the
+         *     user, the key, the conversation and the turn, the strictest decides. With `off`, recalls and contexts answer without
+         *     memories, and with `read` they answer as usual. With either, turns are stored as they are while memory is off, and
+         *     what would write a memory gets 409. What was remembered before stays.
          *
          *     The zone decides which day it is for the user: in the headings of contexts, in the times that queries and memories
          *     name, in the day by which a message is found, and in prompts to models. Messages that are remembered already
@@ -2262,6 +2269,7 @@ export interface components {
              * @example idle
              */
             end_reason?: string;
+            memory: components["schemas"]["MemoryMode"];
         };
         /** @description One page of conversations. */
         ConversationPage: {
@@ -2279,6 +2287,16 @@ export interface components {
              * @example 104
              */
             next_cursor?: string;
+        };
+        /** @description What is set of a conversation. */
+        ConversationRequest: {
+            memory: components["schemas"]["MemoryMode"];
+        };
+        /** @description What is set of a conversation. */
+        ConversationSettings: {
+            id: components["schemas"]["ConversationID"];
+            user_id: components["schemas"]["UserID"];
+            memory: components["schemas"]["MemoryMode"];
         };
         /** @description What to change of a conversation. */
         ConversationPatch: {
@@ -2565,6 +2583,12 @@ export interface components {
          * @default false
          */
         FormerIncluded: boolean;
+        /**
+         * @description Whether memories are recalled too whose shelf life has ended (`expires_at`). A query that asks for what has happened
+         *     by its words, or for the past, gets them anyway.
+         * @default false
+         */
+        ExpiredIncluded: boolean;
         /** @description What to recall, and how. */
         RecallRequest: {
             user_id: components["schemas"]["UserID"];
@@ -2585,6 +2609,7 @@ export interface components {
             at?: components["schemas"]["Timestamp"];
             as_of?: components["schemas"]["AsOf"];
             include_former?: components["schemas"]["FormerIncluded"];
+            include_expired?: components["schemas"]["ExpiredIncluded"];
             touch?: components["schemas"]["TouchWanted"];
             route?: components["schemas"]["RouteWanted"];
             mode?: components["schemas"]["RankingMode"];
@@ -2665,6 +2690,7 @@ export interface components {
             at?: components["schemas"]["Timestamp"];
             as_of?: components["schemas"]["AsOf"];
             include_former?: components["schemas"]["FormerIncluded"];
+            include_expired?: components["schemas"]["ExpiredIncluded"];
             touch?: components["schemas"]["TouchWanted"];
             route?: components["schemas"]["RouteWanted"];
             mode?: components["schemas"]["RankingMode"];
@@ -2696,6 +2722,12 @@ export interface components {
             condense?: boolean;
             /** @description Texts that the prompt has in addition to the messages of the turn. The context leaves out messages that a text contains. */
             present?: string[];
+            /**
+             * @description Whether the context has the working memory of the conversation. Without it, the conversation only decides how
+             *     much of memory is on: for a client that sends the messages of the chat itself.
+             * @default true
+             */
+            working_memory?: boolean;
         };
         /** @description What was said in one exchange, and what became of it. */
         Turn: {
@@ -2857,7 +2889,7 @@ export interface components {
              * @example user
              * @enum {string}
              */
-            level?: "turn" | "user";
+            level?: "turn" | "key" | "conversation" | "user";
         };
         /** @description One page of turns. */
         TurnPage: {
@@ -4256,9 +4288,10 @@ export interface components {
             chosen?: components["schemas"]["TimeZone"];
             last_offset?: components["schemas"]["Offset"];
         };
-        /** @description How much of memory is on for a user. */
+        /** @description How much of memory is on for a user, or for one of the user's conversations. */
         ExportedMemoryMode: {
             user_id: components["schemas"]["UserID"];
+            conversation_id?: components["schemas"]["ConversationID"];
             mode: components["schemas"]["MemoryMode"];
         };
         /** @description A content that a file of the memory tool had. */
@@ -4485,6 +4518,7 @@ export interface components {
              * @example u-17
              */
             user_id?: string;
+            memory: components["schemas"]["MemoryMode"];
         };
         /** @description A user that has active memories. */
         UserSummary: {
@@ -5257,6 +5291,7 @@ export interface components {
             at?: components["schemas"]["Timestamp"];
             as_of?: components["schemas"]["AsOf"];
             include_former?: components["schemas"]["FormerIncluded"];
+            include_expired?: components["schemas"]["ExpiredIncluded"];
             touch?: components["schemas"]["TouchWanted"];
             route?: components["schemas"]["RouteWanted"];
             mode?: components["schemas"]["RankingMode"];
@@ -5300,6 +5335,12 @@ export interface components {
              *     messages that one of them holds are left out.
              */
             present?: string[];
+            /**
+             * @description Whether the context has the working memory of the conversation. Without it, the conversation only decides how
+             *     much of memory is on: for a client that sends the messages of the chat itself.
+             * @default true
+             */
+            working_memory?: boolean;
         };
         /** @description A context, and what it was made of. */
         ContextAnswer: {
@@ -6071,6 +6112,7 @@ export interface components {
              * @example u-17
              */
             user_id?: string;
+            memory?: components["schemas"]["MemoryMode"];
         };
         /** @description A key of the API. */
         Key: {
@@ -6095,6 +6137,7 @@ export interface components {
              */
             user_id?: string;
             role: components["schemas"]["Role"];
+            memory: components["schemas"]["MemoryMode"];
             created_at: components["schemas"]["Timestamp"];
             /**
              * @description Id of the key that created it; absent where a command did.
@@ -6977,6 +7020,51 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    setConversation: {
+        parameters: {
+            query: {
+                /**
+                 * @description Whose conversation.
+                 * @example u-17
+                 */
+                user_id: components["schemas"]["UserID"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The conversation's id.
+                 * @example chat-81
+                 */
+                id: components["parameters"]["ConversationRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConversationRequest"];
+            };
+        };
+        responses: {
+            /** @description What is set of the conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationSettings"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     deleteConversation: {
         parameters: {
             query?: {
@@ -7296,6 +7384,8 @@ export interface operations {
                 until?: components["schemas"]["Timestamp"];
                 /** @description The instant to look back at. */
                 as_of?: components["schemas"]["Timestamp"];
+                /** @description Whether memories whose shelf life has ended (`expires_at`), by `as_of` or now, are listed too. */
+                expired?: "include" | "exclude";
                 /**
                  * @description How many of the user's memories one page may compare with a filter that no index serves, such as a word of the
                  *     content. The page may then have fewer memories than `limit`, or none, and a `next_cursor` all the same: the
