@@ -83,7 +83,7 @@ func deleteAll(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	memories, err := c.all(s)
+	memories, err := c.all(s, true)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ type page struct {
 
 func list(c *call) (any, error) {
 	f := c.withQuery()
-	names, err := view(f)
+	names, expired, err := view(f)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func list(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	memories, err := c.all(s)
+	memories, err := c.all(s, expired)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,16 @@ func list(c *call) (any, error) {
 	}, nil
 }
 
-// all returns the active memories of a scope, newest first.
-func (c *call) all(s scope) ([]wire.Memory, error) {
+// all returns the active memories of a scope, newest first, with or without those that have expired.
+func (c *call) all(s scope, expired bool) ([]wire.Memory, error) {
 	var memories []wire.Memory
 	for _, p := range s.users {
 		query, err := p.query()
 		if err != nil {
 			return nil, err
+		}
+		if !expired {
+			query.Set("expired", "exclude")
 		}
 		for {
 			var answer struct {

@@ -13,20 +13,21 @@ var known = strings.Fields("id memory user_id agent_id app_id run_id hash metada
 	"created_at updated_at expiration_date words_only recollected updates score score_breakdown")
 
 // view checks the options of a search or a list about former and expired memories. It returns the fields of each memory
-// that the answer has; nil: all.
-func view(f fields) ([]string, error) {
+// that the answer has, nil for all, and whether the answer has expired memories.
+func view(f fields) (names []string, expired bool, err error) {
 	latest, err := f.flag("latest_only", true)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !latest {
-		return nil, invalid("latest_only", "cannot be false here: only present memories are found, and "+
+		return nil, false, invalid("latest_only", "cannot be false here: only present memories are found, and "+
 			"GET /mem0/v1/memories/{id}/history/ has their former texts")
 	}
-	if _, err := f.flag("show_expired", false); err != nil { // lists have them, searches do not
-		return nil, err
+	if expired, err = f.flag("show_expired", false); err != nil {
+		return nil, false, err
 	}
-	return f.names("fields")
+	names, err = f.names("fields")
+	return names, expired, err
 }
 
 // names returns a field that is a list of names of a memory's fields, or a text with commas between them.

@@ -119,7 +119,19 @@ func TestExpirationDate_EndsWhatIsFound(t *testing.T) {
 		if (len(found) > 0) != isFound {
 			t.Errorf("%s: found %v", day, found)
 		}
-		for _, m := range f.want("GET", "/mem0/memories?user_id=u"+day, nil).object["results"].([]any) {
+		query["show_expired"] = true
+		if all := f.want("POST", "/mem0/v3/memories/search/", query).object["results"].([]any); len(all) == 0 {
+			t.Errorf("%s: nothing is found with show_expired", day)
+		}
+		listed := f.want("GET", "/mem0/memories?user_id=u"+day, nil).object["results"].([]any)
+		if (len(listed) > 0) != isFound {
+			t.Errorf("%s: listed %v", day, listed)
+		}
+		all := f.want("GET", "/mem0/memories?show_expired=True&user_id=u"+day, nil).object["results"].([]any)
+		if len(all) == 0 {
+			t.Errorf("%s: nothing is listed with show_expired", day)
+		}
+		for _, m := range all {
 			if got := field(t, m, "expiration_date"); got != day {
 				t.Errorf("%s: listed with %v", day, got)
 			}

@@ -52,9 +52,12 @@ func search(c *call) (any, error) {
 			return nil, err
 		}
 	}
-	names, err := view(c.body)
+	names, expired, err := view(c.body)
 	if err != nil {
 		return nil, err
+	}
+	if expired {
+		body["include_expired"] = true
 	}
 	further, err := c.conditions(c.body)
 	if err != nil {
