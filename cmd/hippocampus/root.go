@@ -86,7 +86,7 @@ uses it.`,
 		}
 		root.AddCommand(commands...)
 	}
-	group(memoriesGroup, "Memories:", memories.Commands(o.sources())...)
+	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), userCommand(o))...)
 	group(serverGroup, "Server:",
 		serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host),
 		rebuildCommand(o, host), backupCommand(o, host), partitionCommand(o, host), healthcheckCommand(o))
@@ -99,6 +99,19 @@ uses it.`,
 	root.SetCompletionCommandGroupID(toolsGroup)
 	root.AddCommand(exitCodesTopic())
 	return root
+}
+
+// userCommand has the commands that concern a user as a whole.
+func userCommand(o *overrides) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "user",
+		Short:   "Turn memory off for a user, or merge or rename users",
+		Example: "  hippocampus user memory off --user bea\n  hippocampus user merge --user visitor-7 --into bea --yes",
+		Args:    noSubcommand,
+		RunE:    help,
+	}
+	cmd.AddCommand(memories.UserCommands(o.sources())...)
+	return cmd
 }
 
 // exitCodesTopic returns the topic that `hippocampus help exit-codes` prints.
