@@ -38,6 +38,8 @@ export const en = {
   close: "Close",
   cancel: "Cancel",
   undo: "Undo",
+  modes: { on: "on", read: "recalls, keeps nothing new", off: "off" },
+  modeSet: (what: string, mode: string) => `${what}: ${mode}.`,
   undone: "Undone.",
   undoing: "Undoing…",
   notUndone: (n: string, why: string) => `${n} could not be restored: ${why}`,

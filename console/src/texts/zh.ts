@@ -40,6 +40,8 @@ export const zh: Texts = {
   close: "关闭",
   cancel: "取消",
   undo: "撤销",
+  modes: { on: "开启", read: "只回忆，不记新内容", off: "关闭" },
+  modeSet: (what, mode) => `${what}：${mode}。`,
   undone: "已撤销。",
   undoing: "正在撤销…",
   notUndone: (n, why) => `${n} 条未能恢复：${why}`,

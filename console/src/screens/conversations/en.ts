@@ -15,6 +15,7 @@ export const en = {
   size: "Size",
   sizes: (turns: string, events: string, tokens: string) => `${turns} turns, ${events} events, ${tokens} tokens`,
   time: "Time",
+  mode: "Memory of the conversation",
   summary: "Summary",
   through: (event: string) => `stands for the events up to ${event}`,
   noSummary: "A summary is made when the working memory is full.",

@@ -17,6 +17,7 @@ export const zh: Texts = {
   size: "规模",
   sizes: (turns, events, tokens) => `${turns} 个轮次，${events} 个事件，${tokens} 个词元`,
   time: "时间",
+  mode: "此对话的记忆功能",
   summary: "摘要",
   through: (event) => `代表到第 ${event} 个事件为止的内容`,
   noSummary: "工作记忆满时会生成摘要。",

@@ -53,6 +53,8 @@ export const en = {
   parts: "About this memory",
   id: "Id",
   conversation: "Conversation",
+  ends: "Ends",
+  ended: "has ended",
   supersededBy: "Superseded by",
   saidBy: "Said by",
   asked: "Answers",

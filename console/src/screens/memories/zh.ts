@@ -55,6 +55,8 @@ export const zh: Texts = {
   parts: "关于这条记忆",
   id: "ID",
   conversation: "会话",
+  ends: "有效期至",
+  ended: "已过期",
   supersededBy: "取代者",
   saidBy: "说话者",
   asked: "回答的问题",

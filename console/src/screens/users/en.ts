@@ -18,6 +18,7 @@ export const en = {
   turns: "Turns",
   lastTurn: "Newest turn",
   never: "none",
+  memory: "Memory of the user",
   open: "Open the memories",
   erase: "Erase",
   eraseUser: (user: string) => `Erase ${user}`,

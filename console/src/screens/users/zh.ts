@@ -20,6 +20,7 @@ export const zh: Texts = {
   turns: "对话轮次",
   lastTurn: "最近一轮",
   never: "无",
+  memory: "该用户的记忆功能",
   open: "打开记忆",
   erase: "抹除",
   eraseUser: (user) => `抹除 ${user}`,

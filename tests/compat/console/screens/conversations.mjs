@@ -38,6 +38,11 @@ export async function show(page) {
 }
 
 export async function act(page, { turn }) {
+  await page.getByLabel("Memory of the conversation").selectOption("read");
+  await page.getByText("Memory of the conversation: recalls, keeps nothing new.").waitFor();
+  const path = `/v1/conversations/${encodeURIComponent(id)}?user_id=${user}`;
+  assert.equal((await request("GET", path)).conversation.memory, "read");
+  await request("PUT", path, { memory: "on" });
   await page.getByRole("tab", { name: "Log" }).click();
   await page.getByRole("tab", { name: "Log" }).press("ArrowRight");
   assert.equal(await page.getByRole("tab", { name: "Working memory" }).getAttribute("aria-selected"), "true");

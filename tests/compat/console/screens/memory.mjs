@@ -8,7 +8,10 @@ export const pictures = ["", "-390"];
 
 export async function prepare() {
   const memory = await remember(user, "Likes green tea with honey.", { tags: ["tea"], importance: 0.6 });
-  await request("PATCH", `/v1/memories/${memory.id}`, { content: "Likes green tea without honey." });
+  await request("PATCH", `/v1/memories/${memory.id}`, {
+    content: "Likes green tea without honey.",
+    expires_at: "2199-12-31",
+  });
   const other = await remember(user, "Drinks tea in the morning.", { tags: ["tea"] });
   await request("POST", `/v1/memories/${other.id}/relations`, { to: memory.id, kind: "supports" });
   const gone = await remember(user, "Dislikes tea.");
@@ -34,6 +37,8 @@ export async function show(page, { id }) {
 }
 
 export async function act(page, { id, superseded }) {
+  await page.getByRole("tab", { name: "About" }).click();
+  await page.getByRole("definition").filter({ hasText: /2199|2200/ }).waitFor();
   await page.getByRole("tab", { name: "History" }).click();
   const change = page.getByRole("listitem").filter({ hasText: "changed" });
   await change.locator("del", { hasText: /^with$/ }).waitFor();

@@ -51,6 +51,14 @@ export async function act(page) {
   await erases("users-bob");
   await page.getByText("No user's id begins so.").waitFor();
 
+  await search("users-ada");
+  await page.getByRole("button", { name: "What is kept of users-ada" }).click();
+  await dialog.getByLabel("Memory of the user").selectOption("off");
+  await page.getByText("Memory of the user: off.").waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal((await request("GET", "/v1/users/users-ada")).memory, "off");
+  await request("PUT", "/v1/users/users-ada", { memory: "on" });
+
   // A user without an active memory is found by the whole id.
   assert.equal(await page.getByRole("row", { name: "users-cleo" }).count(), 0);
   await search("users-cleo");
