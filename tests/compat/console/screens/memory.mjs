@@ -39,6 +39,7 @@ export async function show(page, { id }) {
 export async function act(page, { id, superseded }) {
   await page.getByRole("tab", { name: "About" }).click();
   await page.getByRole("definition").filter({ hasText: /2199|2200/ }).waitFor();
+  await page.getByRole("link", { name: user, exact: true }).waitFor();
   await page.getByRole("tab", { name: "History" }).click();
   const change = page.getByRole("listitem").filter({ hasText: "changed" });
   await change.locator("del", { hasText: /^with$/ }).waitFor();
