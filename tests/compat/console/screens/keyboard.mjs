@@ -71,7 +71,7 @@ export async function act(page) {
   await press("Space");
   await reach("button Forget", "Shift+Tab");
   await press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Forget 1 memories?" });
+  const dialog = page.getByRole("dialog", { name: "Forget 1 memory?" });
   await dialog.waitFor();
   await inspectDialog(page);
   const within = () => page.evaluate(() => document.querySelector("dialog[open]").contains(document.activeElement));
