@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
@@ -15,27 +16,33 @@ import (
 	"hippocampus/server/config"
 )
 
-// service is the part of a compose service that these tests read.
+// service has the fields of the Compose specification that the compose files may use.
 type service struct {
-	Image       string
-	Profiles    []string
-	Environment map[string]string
-	Ports       []string
-	Volumes     []string
-	SecurityOpt []string                              `yaml:"security_opt"`
-	DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
-	Healthcheck struct {
+	Image           string
+	Profiles        []string
+	Command         []string
+	Restart         string
+	Environment     map[string]string
+	Ports           []string
+	Volumes         []string
+	StopGracePeriod time.Duration                         `yaml:"stop_grace_period"`
+	SecurityOpt     []string                              `yaml:"security_opt"`
+	DependsOn       map[string]struct{ Condition string } `yaml:"depends_on"`
+	Healthcheck     struct {
 		Test              []string
-		Interval, Timeout string
+		Interval, Timeout time.Duration
 		Retries           int
-		StartPeriod       string `yaml:"start_period"`
+		StartPeriod       time.Duration `yaml:"start_period"`
 	}
 	Build struct{ Context, Dockerfile string }
 }
 
 type composition struct {
-	Services map[string]service
-	Volumes  map[string]any
+	Name        string
+	Server      service           `yaml:"x-server"` // what servers have in common
+	Environment map[string]string `yaml:"x-environment"`
+	Services    map[string]service
+	Volumes     map[string]*struct{} // without options
 }
 
 func text(t *testing.T, path string) string {
@@ -68,13 +75,42 @@ func onEachComposition(t *testing.T, test func(t *testing.T, file string, c comp
 	}
 }
 
+// compose decodes a file. A field that composition does not have, and a value of another type, is an error.
 func compose(t *testing.T, file string) composition {
 	t.Helper()
-	var c composition
-	if err := yaml.Unmarshal([]byte(text(t, file)), &c); err != nil {
+	c, err := decoded(text(t, file))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func decoded(file string) (c composition, err error) {
+	d := yaml.NewDecoder(strings.NewReader(file))
+	d.KnownFields(true)
+	return c, d.Decode(&c)
+}
+
+func TestCompose_IsDecodedStrictly(t *testing.T) {
+	onEachComposition(t, func(t *testing.T, file string, c composition) {
+		for name, s := range c.Services {
+			if s.Restart != "unless-stopped" || s.isServer() && s.StopGracePeriod <= config.Default().API.ShutdownTimeout {
+				t.Errorf("%s: restart %q, stop after %s", name, s.Restart, s.StopGracePeriod)
+			}
+			if s.isServer() && (s.Build.Context != ".." || !strings.Contains(text(t, "../"+s.Build.Dockerfile), "FROM")) {
+				t.Errorf("%s is built from %+v", name, s.Build)
+			}
+		}
+		for was, wrong := range map[string]string{
+			"restart:": "restarts:", "interval: 10s": "interval: soon", "depends_on:": "dependson:", "ports:": "port:",
+			"\nvolumes:": "\nvolume:", "condition:": "conditions:",
+		} {
+			changed := strings.Replace(text(t, file), was, wrong, 1)
+			if _, err := decoded(changed); err == nil {
+				t.Errorf("%q instead of %q is not refused", wrong, was)
+			}
+		}
+	})
 }
 
 // isServer reports whether a service is this server.
@@ -117,7 +153,7 @@ func TestCompose_PinsAndHealthChecksEveryService(t *testing.T) {
 			if !pinned.MatchString(s.Image) {
 				t.Errorf("%s: image %q has no version", name, s.Image)
 			}
-			if h := s.Healthcheck; len(h.Test) < 2 || h.Interval == "" || h.Timeout == "" || h.Retries == 0 {
+			if h := s.Healthcheck; len(h.Test) < 2 || h.Interval == 0 || h.Timeout == 0 || h.Retries == 0 {
 				t.Errorf("%s: health check %+v", name, h)
 			}
 			if published := s.isServer() || name == "open-webui"; (len(s.Ports) > 0) != published {
