@@ -61,7 +61,7 @@ type counter struct {
 	rule  Rule
 	at    time.Time
 	rules map[string]Rule // of users whose active days count
-	users map[string]fadedOf
+	users map[string]*fadedOf
 }
 
 // fadedOf counts the active memories of a user, and of them those that have faded.
@@ -70,7 +70,7 @@ type fadedOf struct{ active, faded int }
 func (s *Service) newCounter() *counter {
 	return &counter{
 		Distribution: Distribution{Bands: make([]int, len(Bands))},
-		rule:         s.set.Rule, at: s.now(), rules: map[string]Rule{}, users: map[string]fadedOf{},
+		rule:         s.set.Rule, at: s.now(), rules: map[string]Rule{}, users: map[string]*fadedOf{},
 	}
 }
 
@@ -96,16 +96,19 @@ func (c *counter) add(userID string, a db.Age) error {
 		rule = c.rule
 	}
 	user := c.users[userID]
-	user.active++
-	if rule.Faded(a, c.at) {
-		user.faded++
+	if user == nil {
+		user = &fadedOf{}
+		c.users[userID] = user
 	}
-	c.users[userID] = user
+	user.active++
 	if rule.Keeps(a) {
 		c.Exempt++
 		return nil
 	}
 	retention := rule.Retention(a, c.at)
+	if rule.fadedWith(retention, a, c.at) {
+		user.faded++
+	}
 	band := 0
 	for band < len(Bands)-1 && retention >= Bands[band] {
 		band++

@@ -162,13 +162,16 @@ func (r Rule) fadesByRetention(a db.Age) (at time.Time, never bool) {
 
 // Faded reports whether a memory is to be forgotten at an instant.
 func (r Rule) Faded(a db.Age, at time.Time) bool {
-	if r.tooOld(a, at) {
-		return true
-	}
-	if r.Keeps(a) || r.Policy == Exponential && at.Sub(a.CreatedAt) < r.MinAge {
+	return r.fadedWith(r.Retention(a, at), a, at)
+}
+
+// fadedWith is Faded for a memory whose retention is known.
+func (r Rule) fadedWith(retention float64, a db.Age, at time.Time) bool {
+	if r.Keeps(a) {
 		return false
 	}
-	return r.Retention(a, at) < r.Threshold
+	young := r.Policy == Exponential && at.Sub(a.CreatedAt) < r.MinAge
+	return r.tooOld(a, at) || retention < r.Threshold && !young
 }
 
 // tooOld reports whether a memory is a message that is older than messages are kept.

@@ -1,7 +1,6 @@
 package forgetting
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"slices"
@@ -29,11 +28,21 @@ type Listing struct {
 	Limit int            // the first to fade; 0: no memory
 	Tags  []string       // only memories with all of them
 	Where *filter.Filter // only memories that it chooses; nil: all
+
+	whole bool // all memories are put in order, since some of the first have vanished
 }
 
 func (l Listing) chooses(m *memory.Memory) bool {
 	lacks := func(tag string) bool { return !slices.Contains(m.Tags, tag) }
 	return !slices.ContainsFunc(l.Tags, lacks) && l.Where.Matches(m)
+}
+
+// bound is how many memories that fade first contain all that are listed; 0: unknown.
+func (l Listing) bound() int {
+	if l.whole || len(l.Tags) > 0 || l.Where != nil {
+		return 0
+	}
+	return l.Limit
 }
 
 // Listed is a memory of a report.
@@ -75,22 +84,22 @@ func (s *Service) report(
 	ctx context.Context, owner memory.Owner, at time.Time, rule Rule, list Listing,
 ) (report Report, due []candidate, err error) {
 	report.At, report.DueByType = at, map[memory.Type]int{}
-	var fading soonest
+	fading := soonest{most: list.bound()}
 	add := func(id string, a db.Age) error {
-		f := aged{Fading{Retention: rule.Retention(a, at), Faded: rule.Faded(a, at)}, id}
-		if f.Faded {
+		f := aged{Fading{Retention: rule.Retention(a, at)}, id}
+		if f.Faded = rule.fadedWith(f.Retention, a, at); f.Faded {
 			report.DueByType[a.Type]++
 			due = append(due, candidate{id: id, retention: f.Retention, created: a.CreatedAt})
 		}
 		if list.Limit > 0 {
+			report.Active++
 			f.FadesAt, _ = rule.FadesAt(a)
-			fading = append(fading, f)
+			fading.add(f)
 		}
 		return nil
 	}
 	if list.Limit > 0 {
 		err = s.records.OwnerAges(ctx, owner, add)
-		report.Active = len(fading)
 	} else if report.Active, err = s.records.CountActive(ctx, owner); err == nil {
 		err = s.records.OldAges(ctx, owner, rule.old(at), add)
 	}
@@ -107,27 +116,22 @@ func (s *Service) report(
 		report.Warning = fmt.Sprintf("%d of %d active memories have faded: a run forgets the %d of the lowest retention, "+
 			"since forgetting.max_share is %.0f %%; the next runs continue", report.Due, report.Active, most, 100*rule.MaxShare)
 	}
-	report.Listed, err = s.listed(ctx, owner, fading, list)
+	report.Listed, err = s.listed(ctx, owner, fading.sorted(), list)
+	if err == nil && fading.dropped && len(report.Listed) < list.Limit {
+		list.whole = true
+		return s.report(ctx, owner, at, rule, list)
+	}
 	return report, due, err
 }
 
-// listed reads the memories that a report lists. It empties fading.
+// listed reads the memories that a report lists, of those that are given in the order of fading.
 func (s *Service) listed(
-	ctx context.Context, owner memory.Owner, fading soonest, list Listing,
+	ctx context.Context, owner memory.Owner, fading []aged, list Listing,
 ) (l []Listed, err error) {
 	if list.Limit == 0 {
 		return nil, nil
 	}
-	heap.Init(&fading)
-	for len(fading) > 0 {
-		n := min(len(fading), memory.MaxPage)
-		if len(list.Tags) == 0 && list.Where == nil { // each of them is listed
-			n = min(n, list.Limit-len(l))
-		}
-		part := make([]aged, n)
-		for i := range part {
-			part[i] = heap.Pop(&fading).(aged)
-		}
+	for part := range slices.Chunk(fading, memory.MaxPage) {
 		ids := make([]string, len(part))
 		for i, f := range part {
 			ids[i] = f.id

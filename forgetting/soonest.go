@@ -2,32 +2,54 @@ package forgetting
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"hippocampus/db"
 )
 
-// soonest is a heap of memories by the date of fading, then by id: a page of the first ones is found without sorting
-// all. Memories that never fade come last.
-type soonest []aged
+// soonest collects memories in the order of fading: by the date, then by id. Memories that never fade come last.
+type soonest struct {
+	most int // the memories that are kept, the first ones; 0: all
+	all  []aged
+	last *aged // none of those that are kept fades later; nil: not known
 
-func (s soonest) Len() int      { return len(s) }
-func (s soonest) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
-func (s *soonest) Push(f any)   { *s = append(*s, f.(aged)) }
-
-func (s soonest) Less(i, j int) bool {
-	a, b := &s[i], &s[j]
-	if a.FadesAt.IsZero() != b.FadesAt.IsZero() {
-		return b.FadesAt.IsZero()
-	}
-	return cmp.Or(a.FadesAt.Compare(b.FadesAt), cmp.Compare(a.id, b.id)) < 0
+	dropped bool // there are more memories than those that are kept
 }
 
-func (s *soonest) Pop() any {
-	last := len(*s) - 1
-	f := (*s)[last]
-	*s = (*s)[:last]
-	return f
+// spared is how many times as many memories as are kept may be collected before the others are dropped.
+const spared = 4
+
+func (s *soonest) add(f aged) {
+	if s.last != nil && compareFading(&f, s.last) > 0 {
+		s.dropped = true
+		return
+	}
+	if s.all = append(s.all, f); s.most > 0 && len(s.all) >= spared*s.most {
+		s.all = s.sorted()
+		last := s.all[len(s.all)-1]
+		s.last = &last
+	}
+}
+
+// sorted returns the memories that are kept.
+func (s *soonest) sorted() []aged {
+	slices.SortFunc(s.all, func(a, b aged) int { return compareFading(&a, &b) })
+	if s.most > 0 && len(s.all) > s.most {
+		s.dropped = true
+		return s.all[:s.most]
+	}
+	return s.all
+}
+
+func compareFading(a, b *aged) int {
+	if never := a.FadesAt.IsZero(); never != b.FadesAt.IsZero() {
+		if never {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(a.FadesAt.Compare(b.FadesAt), cmp.Compare(a.id, b.id))
 }
 
 // How far old goes beyond the exact limits.

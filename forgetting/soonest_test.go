@@ -2,6 +2,7 @@ package forgetting
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -54,6 +55,26 @@ func TestOld_LeavesOutWhatCannotHaveFaded(t *testing.T) {
 	}
 }
 
+func TestSoonest_KeepsTheFirstToFade(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		kept := soonest{most: rapid.IntRange(1, 5).Draw(t, "most")}
+		all := soonest{}
+		for i := range rapid.IntRange(0, 60).Draw(t, "memories") {
+			f := aged{id: fmt.Sprintf("%02d", i)}
+			if days := rapid.IntRange(0, 9).Draw(t, "days"); days > 0 { // otherwise it never fades
+				f.FadesAt = begin.AddDate(0, 0, days)
+			}
+			kept.add(f)
+			all.add(f)
+		}
+		want := all.sorted()
+		if got := kept.sorted(); !slices.Equal(got, want[:min(kept.most, len(want))]) {
+			t.Fatalf("the first %d are %v of %v", kept.most, got, want)
+		}
+	})
+}
+
 // fullReads counts the reads of all ages of a user.
 type fullReads struct {
 	Records
@@ -94,12 +115,7 @@ func TestDue_EqualsThePreviewAndTheRun(t *testing.T) {
 	for _, l := range preview.Listed {
 		listed = append(listed, aged{l.Fading, l.Memory.ID})
 	}
-	if len(listed) != 80 || !slices.IsSortedFunc(listed, func(a, b aged) int {
-		if (soonest{b, a}).Less(0, 1) {
-			return 1
-		}
-		return -1
-	}) {
+	if len(listed) != 80 || !slices.IsSortedFunc(listed, func(a, b aged) int { return compareFading(&a, &b) }) {
 		t.Errorf("%d are listed, or not the first to fade first", len(listed))
 	}
 	ran, err := b.Run(t.Context(), ada, "test", true, Listing{})
