@@ -88,7 +88,8 @@ func compose(t *testing.T, file string) composition {
 func decoded(file string) (c composition, err error) {
 	d := yaml.NewDecoder(strings.NewReader(file))
 	d.KnownFields(true)
-	return c, d.Decode(&c)
+	err = d.Decode(&c)
+	return c, err
 }
 
 func TestCompose_IsDecodedStrictly(t *testing.T) {
