@@ -12,7 +12,7 @@ import (
 type soonest struct {
 	most int // the memories that are kept, the first ones; 0: all
 	all  []aged
-	last *aged // none of those that are kept fades later; nil: not known
+	last *aged // the memory that fades last among the kept ones; nil: not known
 
 	dropped bool // there are more memories than those that are kept
 }

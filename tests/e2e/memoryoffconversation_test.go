@@ -86,7 +86,7 @@ func TestMemoryOff_OfAConversation(t *testing.T) {
 	})
 }
 
-// wantRefusedInConversation sends writes of ada that name a conversation, and of which another one names none.
+// wantRefusedInConversation wants every door to refuse what ada writes in a conversation.
 func (s *server) wantRefusedInConversation(id, mode string) {
 	s.t.Helper()
 	write := object{"user_id": "ada", "conversation_id": id, "content": "I keep axolotls."}

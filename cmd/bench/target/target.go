@@ -68,10 +68,9 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		}
 		s.own = true
 	}
-	if err = s.build(ctx, o.Build); err != nil {
-		return s, err
+	if err = s.build(ctx, o.Build); err == nil {
+		err = s.run()
 	}
-	err = s.run()
 	return s, err
 }
 
