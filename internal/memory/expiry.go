@@ -39,7 +39,15 @@ func (e Expiry) In(zone *time.Location) time.Time {
 	return EndOfDay(day)
 }
 
-// EndOfDay returns the end of the day of an instant, in its zone.
+// lastInstant is the last instant that every store keeps exactly.
+var lastInstant = time.Date(2200, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
+
+// EndOfDay returns the end of the day of an instant, in its zone. It is in the year 2200 in UTC at the latest, as all
+// times that are accepted and imported are.
 func EndOfDay(at time.Time) time.Time {
-	return Instant(time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, at.Location()))
+	end := Instant(time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, at.Location()))
+	if end.After(lastInstant) {
+		return lastInstant
+	}
+	return end
 }
