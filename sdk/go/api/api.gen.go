@@ -183,6 +183,18 @@ const (
 	ExportedConsolidationTypeFastReplay     ExportedConsolidationType = "fast_replay"
 )
 
+// Defines values for ExportedEventKind.
+const (
+	ExportedEventKindConsolidated ExportedEventKind = "consolidated"
+	ExportedEventKindCreated      ExportedEventKind = "created"
+	ExportedEventKindForgotten    ExportedEventKind = "forgotten"
+	ExportedEventKindMerged       ExportedEventKind = "merged"
+	ExportedEventKindPurged       ExportedEventKind = "purged"
+	ExportedEventKindRestored     ExportedEventKind = "restored"
+	ExportedEventKindSuperseded   ExportedEventKind = "superseded"
+	ExportedEventKindUpdated      ExportedEventKind = "updated"
+)
+
 // Defines values for ExportedTurnStatus.
 const (
 	ExportedTurnStatusFailed    ExportedTurnStatus = "failed"
@@ -2632,8 +2644,13 @@ type ExportedEvent struct {
 	// Kind What happened.
 	//
 	// Example: created
-	Kind string `json:"kind"`
+	Kind ExportedEventKind `json:"kind"`
 }
+
+// ExportedEventKind What happened.
+//
+// Example: created
+type ExportedEventKind string
 
 // ExportedFact Evidence for the value of a type and key of a user, with what became of it.
 type ExportedFact struct {
@@ -3167,10 +3184,10 @@ type ExportedRelation struct {
 	// Example: 0198c0de-0000-7000-8000-000000000001
 	From ID `json:"from"`
 
-	// Kind derived_from, supports, contradicts or refines.
+	// Kind How one memory stands to another. `from` is derived from, supports, contradicts or refines `to`.
 	//
-	// Example: derived_from
-	Kind string `json:"kind"`
+	// Example: supports
+	Kind RelationKind `json:"kind"`
 
 	// To A UUIDv7 in lower case.
 	//

@@ -525,7 +525,7 @@ class ExportedEvent(TypedDict):
     """A step of the history of a memory."""
 
     id: ID
-    kind: str
+    kind: Literal["created", "updated", "merged", "superseded", "consolidated", "forgotten", "restored", "purged"] | str
     """What happened."""
 
     cause: Cause
@@ -719,7 +719,7 @@ ExportedRelation = TypedDict(
     "ExportedRelation",
     {
         "from": "ID",
-        "kind": str,
+        "kind": "RelationKind",
         "to": "ID",
         "created_at": "Timestamp",
     },
@@ -1757,6 +1757,10 @@ class ReflectRequest(TypedDict):
 
     force: NotRequired[bool]
     """Whether to reflect on any two facts or more though it is not due."""
+
+
+RelationKind: TypeAlias = Literal["derived_from", "supports", "contradicts", "refines"] | str
+"""How one memory stands to another. `from` is derived from, supports, contradicts or refines `to`."""
 
 
 class RelationRequest(TypedDict):

@@ -4005,8 +4005,9 @@ export interface components {
             /**
              * @description What happened.
              * @example created
+             * @enum {string}
              */
-            kind: string;
+            kind: "created" | "updated" | "merged" | "superseded" | "consolidated" | "forgotten" | "restored" | "purged";
             cause: components["schemas"]["Cause"];
             /** @description What changed. */
             detail?: {
@@ -4017,11 +4018,7 @@ export interface components {
         /** @description A relation of a memory. */
         ExportedRelation: {
             from: components["schemas"]["ID"];
-            /**
-             * @description derived_from, supports, contradicts or refines.
-             * @example derived_from
-             */
-            kind: string;
+            kind: components["schemas"]["RelationKind"];
             to: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
         };
