@@ -32,6 +32,7 @@ type Store interface {
 	Serving
 	Calibrations
 	RefusedFields
+	Tokens
 	Exchange
 	Conversations
 	Consolidations

@@ -136,6 +136,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"words only":              wordsOnly,
 		"calibrations":            calibrations,
 		"refused fields":          refusedFields,
+		"token days":              tokenDays,
 		"hold re-embedding":       holdReembedding,
 		"leases of a clock ahead": leasesOfAClockAhead,
 		"announcements":           announcements,

@@ -89,6 +89,7 @@ var (
 	_ db.Processes      = (*Store)(nil)
 	_ db.Recalls        = (*Store)(nil)
 	_ db.RefusedFields  = (*Store)(nil)
+	_ db.Tokens         = (*Store)(nil)
 	_ db.Related        = (*Store)(nil)
 	_ db.Serving        = (*Store)(nil)
 	_ db.Skills         = (*Store)(nil)

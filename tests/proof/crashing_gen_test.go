@@ -46,6 +46,12 @@ func (store *crashingStore) ActiveInstructions(
 	})
 }
 
+func (store *crashingStore) AddTokens(ctx context.Context, used []memory.TokenDay) error {
+	return act(store.fuse, "AddTokens", func() error {
+		return store.real.AddTokens(ctx, used)
+	})
+}
+
 func (store *crashingStore) Ages(ctx context.Context, appID string, f func(string, db.Age) error) error {
 	return act(store.fuse, "Ages", func() error {
 		return store.real.Ages(ctx, appID, f)
@@ -1290,6 +1296,12 @@ func (store *crashingStore) Superseded(
 ) ([]memory.Memory, error) {
 	return get(store.fuse, "Superseded", func() ([]memory.Memory, error) {
 		return store.real.Superseded(ctx, owner, by)
+	})
+}
+
+func (store *crashingStore) TokensOf(ctx context.Context, appID string, day int) ([]memory.TokenDay, error) {
+	return get(store.fuse, "TokensOf", func() ([]memory.TokenDay, error) {
+		return store.real.TokensOf(ctx, appID, day)
 	})
 }
 

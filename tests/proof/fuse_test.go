@@ -45,6 +45,7 @@ var uncounted = []string{
 	"Erasure",                        // an erasure that its caller did not finish
 	"CountActive",                    // the bound of memories, if the last count is old
 	"Calibration", "KeepCalibration", // the scale of confidence, in the background
+	"TokensOf", "AddTokens", // of models, every few seconds
 	"RefusedFields", "KeepRefusedField", // of chat models, at the start and once for each
 	"Ping",
 }
