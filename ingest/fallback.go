@@ -30,10 +30,11 @@ func (s *Service) fallBack(
 	}
 }
 
-// isLasting reports whether the scorer would fail in the same way again: its answer stays bad after a correction.
+// isLasting reports whether the scorer would fail in the same way again: its answer stays bad after a correction, or
+// the app has used up its quota of tokens.
 func isLasting(cause error) bool {
 	var bad *scorer.BadAnswer
-	return errors.As(cause, &bad) && bad.Corrected
+	return errors.As(cause, &bad) && bad.Corrected || memory.LimitOf(cause) != ""
 }
 
 func (s *Service) takeByRules(

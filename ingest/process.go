@@ -190,13 +190,17 @@ func settle(c *memory.Candidate, w write.Written) {
 	c.Reason = w.Reason
 }
 
+// quotaPeriod is added to the age at which a turn fails if a quota of its app keeps it waiting: the quota of the next
+// day is to serve the turn.
+const quotaPeriod = 24 * time.Hour
+
 // setBackTimeout bounds recording a failed attempt, whose own context may have ended.
 const setBackTimeout = 5 * time.Second
 
-// setBack defers a turn, or fails it. If a model or a store is unavailable, no attempt is
-// counted: the turn waits for half its age each time, until it is too old. Any other failure
-// counts one attempt, and the wait doubles each time. An answer that stays bad after a correction
-// fails the turn at once, since the model would repeat it.
+// setBack defers a turn, or fails it. If a model or a store is unavailable, no attempt is counted: the turn waits for
+// half its age each time, until it is too old. So it does, a day longer, if the app has used up its quota of tokens. Any
+// other failure counts one attempt, and the wait doubles each time. An answer that stays bad after a correction fails the
+// turn at once, since the model would repeat it.
 func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) error {
 	aborted := errors.Is(cause, context.Canceled) && ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setBackTimeout)
@@ -208,7 +212,11 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 	corrected := errors.As(cause, &bad) && bad.Corrected
 	now := memory.Instant(s.Now())
 	age := now.Sub(turn.QueuedAt)
-	wait, failed := max(s.set.RetryDelay, age/2), age >= s.set.GiveUp
+	giveUp := s.set.GiveUp
+	if memory.LimitOf(cause) != "" {
+		giveUp += quotaPeriod
+	}
+	wait, failed := max(s.set.RetryDelay, age/2), age >= giveUp
 	if !memory.IsKind(cause, memory.KindUnavailable) {
 		wait = s.set.RetryDelay << min(turn.Attempts, 20)
 		turn.Attempts++

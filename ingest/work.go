@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/tracing"
 )
@@ -144,7 +145,7 @@ type taken struct {
 func (s *Service) processTaken(ctx context.Context, t taken) {
 	turn := t.Turn
 	defer s.hold(turn.ID)()
-	ctx, cancel := context.WithTimeout(ctx, s.set.Timeout)
+	ctx, cancel := context.WithTimeout(llm.ForApp(ctx, turn.AppID), s.set.Timeout)
 	defer cancel()
 	ctx, work := tracing.Root(ctx, "turn", t.cause)
 	defer work.End()

@@ -149,6 +149,7 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, rule Rule) (R
 		return Result{}, memory.Errorf(memory.KindConflict,
 			"reflection needs a chat model: set chat.api_key (DEEPSEEK_API_KEY) and restart the server")
 	}
+	ctx = llm.ForApp(ctx, owner.AppID)
 	// The clock is read first: a fact that changes from here on counts for the next reflection.
 	at := memory.Instant(s.Now())
 	state, err := s.Records.State(ctx, owner)

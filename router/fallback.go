@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"hippocampus/internal/cache"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
 
@@ -137,7 +138,7 @@ func (f *Fallback) routeByModel(ctx context.Context, query string) (Route, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	asking := trace.ContextWithSpan(f.open, trace.SpanFromContext(ctx))
+	asking := llm.ForApp(trace.ContextWithSpan(f.open, trace.SpanFromContext(ctx)), llm.AppOf(ctx))
 	done := f.flights.DoChan(key, func() (any, error) { return f.ask(asking, query, key) })
 	select {
 	case <-ctx.Done():

@@ -94,8 +94,12 @@ type run struct {
 }
 
 // note counts the result of one conversation, and reports whether the run must stop. One KindUnavailable does not stop
-// the run: an endpoint may also reject the content of a single conversation with that kind of error.
+// the run: an endpoint may also reject the content of a single conversation with that kind of error. A quota concerns
+// one app, and is no failure: the next run tries again.
 func (r *run) note(ctx context.Context, err error) (stop bool) {
+	if memory.LimitOf(err) != "" && ctx.Err() == nil {
+		return false
+	}
 	if memory.IsKind(err, memory.KindUnavailable) {
 		r.unavailable++
 	} else {

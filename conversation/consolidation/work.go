@@ -12,6 +12,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/jobs"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
 
@@ -151,7 +152,7 @@ func (s *Service) attempt(ctx context.Context, one memory.Consolidation) (state 
 
 // carryOut carries out a consolidation by its type, and ends it.
 func (s *Service) carryOut(ctx context.Context, one memory.Consolidation) (memory.ConsolidationState, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	ctx, cancel := context.WithTimeout(llm.ForApp(ctx, one.AppID), s.Timeout)
 	defer cancel()
 	ctx, release := s.renew(ctx, one)
 	defer release()
@@ -221,13 +222,14 @@ const (
 
 // setBack stores a failed attempt and returns the state. If a part is
 // unavailable, it returns the cause, and the attempt does not count until the
-// consolidation is older than graceAge: then the endpoint seems to reject the
+// consolidation is older than graceAge, unless it waits for a quota of the app: then the endpoint seems to reject the
 // content of this conversation.
 func (s *Service) setBack(ctx context.Context, one memory.Consolidation, cause error) (
 	memory.ConsolidationState, error,
 ) {
 	unavailable := memory.IsKind(cause, memory.KindUnavailable) || errors.Is(cause, context.DeadlineExceeded)
-	free := errors.Is(cause, context.Canceled) || unavailable && s.Now().Sub(one.CreatedAt) < graceAge
+	free := errors.Is(cause, context.Canceled) || memory.LimitOf(cause) != "" ||
+		unavailable && s.Now().Sub(one.CreatedAt) < graceAge
 	one.Error = memory.Clip(cause.Error(), maxErrorRunes)
 	if !free {
 		one.Attempts++

@@ -90,6 +90,7 @@ func (s *Service) Work(ctx context.Context, job CompactConversation) (any, error
 // condense returns the conversation with a summary that includes the older half
 // of the later events, or as many of them as fit into one prompt.
 func (s *Service) condense(ctx context.Context, c memory.Conversation) (next memory.Conversation, err error) {
+	ctx = llm.ForApp(ctx, c.AppID)
 	middle := c.SummarisedThrough + (c.Events-c.SummarisedThrough)/2
 	turns, err := s.Records.ConversationTurns(ctx, c.Owner, c.ID, c.SummarisedThrough, maxTurns)
 	if err != nil {

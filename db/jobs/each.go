@@ -19,7 +19,8 @@ const ownersPage = 100
 // EachOwner runs f for every owner, one after the other, and returns the number
 // of failures and their joined errors. A failure of f does not stop the run,
 // except for KindUnavailable or the end of ctx. KindConflict is not a failure:
-// another process has changed or erased the user in the meantime.
+// another process has changed or erased the user in the meantime. Neither is a quota
+// of one app: the next run tries again.
 func EachOwner(ctx context.Context, records OwnerLister, f func(memory.Owner) error) (failed int, err error) {
 	var failures Failures
 	for owner, err := range db.All(ownersPage, func(after memory.Owner, limit int) ([]memory.Owner, error) {
@@ -29,6 +30,10 @@ func EachOwner(ctx context.Context, records OwnerLister, f func(memory.Owner) er
 			return failures.failed, err
 		}
 		err = f(owner)
+		if ctx.Err() == nil && memory.LimitOf(err) != "" {
+			failures.Note(nil)
+			continue
+		}
 		if ctx.Err() != nil || memory.IsKind(err, memory.KindUnavailable) {
 			return failures.failed, errors.Join(err, ctx.Err())
 		}

@@ -10,6 +10,7 @@ import (
 	"hippocampus/db/history"
 	"hippocampus/db/jobs"
 	"hippocampus/ingest/judge"
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
 
@@ -73,6 +74,7 @@ func (w *Writer) WorkAgain(ctx context.Context, job JudgeAgain) (any, error) {
 // judgeAgain compares memories with those near them and applies the verdicts. It counts the memories without a verdict.
 // Those that are not active any more need no verdict.
 func (w *Writer) judgeAgain(ctx context.Context, owner memory.Owner, ids []string) (left int, err error) {
+	ctx = llm.ForApp(ctx, owner.AppID)
 	defer w.enterLine(ctx, owner)()
 	memories, err := w.Records.Hydrate(ctx, owner, ids, ids)
 	if err != nil || len(memories) == 0 {

@@ -19,6 +19,7 @@ const (
 	CauseUnavailable Cause = "unavailable" // it is unavailable, slow, or was not asked since it has failed before
 	CauseAnswer      Cause = "answer"      // its answer does not have the form of the API
 	CauseCaller      Cause = "caller"      // the caller stopped waiting
+	CauseQuota       Cause = "quota"       // it was not asked, since the app has used up its quota of tokens
 )
 
 // caused is an error with its cause.
@@ -49,6 +50,8 @@ func CauseOf(err error) Cause {
 	switch {
 	case errors.As(err, &c):
 		return c.cause
+	case memory.LimitOf(err) != "":
+		return CauseQuota
 	case memory.IsKind(err, memory.KindBadAnswer):
 		return CauseAnswer
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

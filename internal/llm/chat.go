@@ -35,7 +35,24 @@ func (c *chat) Answer(ctx context.Context, p Prompt) (string, error) {
 	ctx, s := c.client.startSpan(ctx, "chat", c.model, apiOpenAI)
 	var answer string
 	var usage Usage
-	err := c.client.call(ctx, "asking "+c.model, func(ctx context.Context) error {
+	err := c.client.admit(ctx)
+	if err == nil {
+		answer, usage, err = c.send(ctx, p)
+	}
+	if s.IsRecording() {
+		s.SetAttributes(attribute.String("hippocampus.prompt", p.Name))
+	}
+	setUsage(s, usage)
+	tracing.End(s, err)
+	if o := c.client.options.Observer; o != nil {
+		o.OnCall(Call{Prompt: p.Name, Model: c.model, Took: took(), Usage: usage, Err: err})
+	}
+	return answer, err
+}
+
+// send calls the model and counts the tokens.
+func (c *chat) send(ctx context.Context, p Prompt) (answer string, usage Usage, err error) {
+	err = c.client.call(ctx, "asking "+c.model, func(ctx context.Context) error {
 		response, err := c.complete(ctx, p)
 		if err != nil {
 			return err
@@ -47,15 +64,10 @@ func (c *chat) Answer(ctx context.Context, p Prompt) (string, error) {
 		answer = response.Choices[0].Message.Content
 		return nil
 	})
-	if s.IsRecording() {
-		s.SetAttributes(attribute.String("hippocampus.prompt", p.Name))
+	if tokens := usage.In + usage.Out; tokens > 0 || err == nil {
+		c.client.count(ctx, memory.ChatTokens, tokens, p.System, p.User, answer)
 	}
-	setUsage(s, usage)
-	tracing.End(s, err)
-	if o := c.client.options.Observer; o != nil {
-		o.OnCall(Call{Prompt: p.Name, Model: c.model, Took: took(), Usage: usage, Err: err})
-	}
-	return answer, err
+	return answer, usage, err
 }
 
 // complete sends one request. If the endpoint refuses a field that may be left out, it sends the request without

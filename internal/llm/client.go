@@ -37,6 +37,7 @@ type Options struct {
 	BreakerDelay    time.Duration // from opening the breaker to the next trial; 15 s
 
 	Observer Observer // of chat calls and answers; nil: no observer
+	Meter    Meter    // of the tokens of each app; nil: they are not counted
 
 	// RefusedFields holds the fields that models of chat calls refuse, and may be shared with other clients; nil: this
 	// client's own.

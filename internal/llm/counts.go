@@ -51,8 +51,15 @@ func (c *Counts) Failures() map[Failure]int {
 	return maps.Clone(c.failures)
 }
 
-// OnCall implements Observer.
+// OnCall implements Observer. A call that the quota of its app refused counts as a failure with this cause alone, since
+// nothing was sent.
 func (c *Counts) OnCall(call Call) {
+	if cause := CauseOf(call.Err); call.Err != nil && cause == CauseQuota {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.failures[Failure{call.Prompt, cause}]++
+		return
+	}
 	c.change(call.Prompt, func(n *PromptCounts) {
 		n.Calls++
 		if call.Err != nil {

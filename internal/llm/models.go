@@ -84,11 +84,13 @@ func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vec
 	for i, text := range texts {
 		input[i] = prefix + text
 	}
-	return e.client.call(ctx, "embedding with "+e.options.Model, func(ctx context.Context) error {
-		answer, err := send(ctx, input)
+	tokens := 0
+	err = e.client.call(ctx, "embedding with "+e.options.Model, func(ctx context.Context) error {
+		answer, used, err := send(ctx, input)
 		if err != nil {
 			return err
 		}
+		tokens = used
 		for _, vector := range answer {
 			if dim := e.options.Dim; dim != 0 && len(vector) != dim {
 				return memory.Errorf(memory.KindBadAnswer,
@@ -101,50 +103,55 @@ func (e *embedder) embed(ctx context.Context, prefix string, texts []string, vec
 		copy(vectors, answer)
 		return nil
 	})
+	if err == nil {
+		e.client.count(ctx, memory.EmbeddingTokens, tokens, input...)
+	}
+	return err
 }
 
 var errNoDirection = errors.New("a vector has length zero or numbers that are not finite")
 
-// sendOpenAI returns the vector of input[i] at place i.
-func (e *embedder) sendOpenAI(ctx context.Context, input []string) ([][]float32, error) {
+// sendOpenAI returns the vector of input[i] at place i, and the tokens that the endpoint counted, or 0.
+func (e *embedder) sendOpenAI(ctx context.Context, input []string) (vectors [][]float32, tokens int, err error) {
 	response, err := e.client.api.CreateEmbeddings(ctx, openai.EmbeddingRequestStrings{
 		Input:          input,
 		Model:          openai.EmbeddingModel(e.options.Model),
 		EncodingFormat: openai.EmbeddingEncodingFormatFloat,
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	setUsage(trace.SpanFromContext(ctx), Usage{In: response.Usage.PromptTokens})
 	if got := len(response.Data); got != len(input) {
-		return nil, countError(got, len(input))
+		return nil, 0, countError(got, len(input))
 	}
-	vectors := make([][]float32, len(input))
+	vectors = make([][]float32, len(input))
 	for _, item := range response.Data {
 		if item.Index < 0 || item.Index >= len(vectors) || vectors[item.Index] != nil {
-			return nil, memory.Errorf(memory.KindBadAnswer, "vector index %d is repeated or out of range", item.Index)
+			return nil, 0, memory.Errorf(memory.KindBadAnswer, "vector index %d is repeated or out of range", item.Index)
 		}
 		vectors[item.Index] = item.Embedding
 	}
-	return vectors, nil
+	return vectors, response.Usage.PromptTokens, nil
 }
 
 // sendOllama is sendOpenAI for Ollama, which answers in the order of the input.
-func (e *embedder) sendOllama(ctx context.Context, input []string) ([][]float32, error) {
+func (e *embedder) sendOllama(ctx context.Context, input []string) (vectors [][]float32, tokens int, err error) {
 	request := struct {
 		Model string   `json:"model"`
 		Input []string `json:"input"`
 	}{e.options.Model, input}
 	var answer struct {
 		Embeddings [][]float32 `json:"embeddings"`
+		Tokens     int         `json:"prompt_eval_count"`
 	}
 	if err := e.client.post(ctx, "/api/embed", request, &answer); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if got := len(answer.Embeddings); got != len(input) {
-		return nil, countError(got, len(input))
+		return nil, 0, countError(got, len(input))
 	}
-	return answer.Embeddings, nil
+	return answer.Embeddings, answer.Tokens, nil
 }
 
 func countError(vectors, texts int) error {

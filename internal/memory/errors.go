@@ -144,3 +144,21 @@ func DetailOf(err error) string {
 
 // IsKind reports whether err is of the given kind.
 func IsKind(err error, kind Kind) bool { return KindOf(err) == kind }
+
+// LimitOf returns the bound that refused a request or a call, by the first error of err's chain that names one, or "".
+func LimitOf(err error) string {
+	if e := Limited(err); e != nil {
+		return e.Limit
+	}
+	return ""
+}
+
+// Limited returns the first error of err's chain that names the bound that refused a request or a call, or nil.
+func Limited(err error) *Error {
+	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
+		if e.Limit != "" {
+			return e
+		}
+	}
+	return nil
+}

@@ -92,6 +92,7 @@ func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool)
 		return Result{}, memory.Errorf(memory.KindConflict,
 			"compression needs a chat model: set chat.api_key (DEEPSEEK_API_KEY) and restart the server")
 	}
+	ctx = llm.ForApp(ctx, owner.AppID)
 	at := memory.Instant(s.Now())
 	state, err := s.Records.State(ctx, owner)
 	if err != nil {

@@ -31,7 +31,8 @@ type feature interface{ register(r *frame.Routes) }
 
 // bounds are the settings by which the API's handlers refuse requests.
 var bounds = []string{
-	"jobs.max_lag", "quotas.bytes", "quotas.memories", "quotas.users", "quotas.versions", "quotas.webhooks",
+	"jobs.max_lag", "quotas.bytes", "quotas.chat_tokens", "quotas.memories", "quotas.users", "quotas.versions",
+	"quotas.webhooks",
 }
 
 // New returns a server. It fails if openapi.yaml lacks a route or a mount, a metric is

@@ -17,8 +17,9 @@ import (
 type StatsParts struct {
 	Counter   StatsCounter
 	Retention RetentionCounter
-	Embedding func() Embedding               // nil: the answer omits it
-	Prompts   func() map[string]PromptCounts // by prompt; nil: the answer omits them
+	Embedding func() Embedding                                             // nil: the answer omits it
+	Prompts   func() map[string]PromptCounts                               // by prompt; nil: the answer omits them
+	Tokens    func(ctx context.Context, appID string) (TokenCounts, error) // nil: the answer omits them
 }
 
 // StatsCounter counts the rows of an app; db.Counts implements it.
@@ -55,6 +56,7 @@ type statsBody struct {
 	User       *userStatsBody             `json:"user,omitempty"`
 	Embedding  *Embedding                 `json:"embedding,omitempty"`
 	Prompts    map[string]PromptCounts    `json:"prompts,omitempty"`
+	Tokens     *TokenCounts               `json:"tokens,omitempty"`
 }
 
 // userStatsBody is the part of the answer about the user whom the request names.
@@ -89,6 +91,14 @@ type PromptCounts struct {
 	Seconds      float64 `json:"seconds"`
 }
 
+// TokenCounts is what models have used for the app today.
+type TokenCounts struct {
+	Day       string `json:"day"` // in UTC
+	Chat      int    `json:"chat"`
+	Embedding int    `json:"embedding"`
+	ChatQuota int    `json:"chat_quota,omitempty"`
+}
+
 func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error) {
 	userID := r.QueryID("user_id")
 	if err := r.Err(); err != nil {
@@ -98,6 +108,7 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 	var all retentionBody
 	var limited db.ShelfLives
 	var user *userStatsBody
+	var tokens *TokenCounts
 	now := h.retention.now()
 	group, ctx := errgroup.WithContext(ctx) // each of them reads many rows
 	group.Go(func() (err error) {
@@ -112,6 +123,13 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 		all, err = h.retention.of(ctx, r.Key.AppID)
 		return err
 	})
+	if h.Tokens != nil {
+		group.Go(func() error {
+			used, err := h.Tokens(ctx, r.Key.AppID)
+			tokens = &used
+			return err
+		})
+	}
 	if userID != "" {
 		group.Go(func() error {
 			owner := memory.Owner{AppID: r.Key.AppID, UserID: userID}
@@ -131,7 +149,7 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 		AppID: r.Key.AppID, Users: n.Users,
 		Memories: mapNotNil(n.Memories), Domains: mapNotNil(n.Domains), Types: mapNotNil(n.Types),
 		Turns: mapNotNil(n.Turns), Candidates: mapNotNil(n.Candidates), Vectors: mapNotNil(n.Vectors),
-		ShelfLives: shelfLivesBody(limited), Retention: all, User: user,
+		ShelfLives: shelfLivesBody(limited), Retention: all, User: user, Tokens: tokens,
 	}
 	if h.Embedding != nil {
 		embedding := h.Embedding()

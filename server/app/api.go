@@ -72,6 +72,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Modes:      modes.New(record),
 		Stats: api.StatsParts{
 			Counter: record, Retention: w.forgetting, Embedding: embedding(s), Prompts: promptStats(m.counts),
+			Tokens: tokenStats(m.meter),
 		},
 		Mounts: append(files.Mounts(), mcp.Mount(s.zones.Of, b.log.Named("mcp")), mem0.Mount(),
 			proxy.Mount(proxyOptions(b, r))),
@@ -112,11 +113,18 @@ func stateParts(s *stores, w *writing, mt *maintenance) api.StateParts {
 }
 
 func quotas(cfg config.Config, counter api.UsageCounter) api.Quotas {
-	q := api.Quotas{Default: db.Usage(cfg.Quotas), Apps: map[string]db.Usage{}, Counter: counter}
+	q := api.Quotas{Default: kept(cfg.Quotas), Apps: map[string]db.Usage{}, Counter: counter}
 	for app, own := range cfg.AppQuotas {
-		q.Apps[app] = db.Usage(own)
+		q.Apps[app] = kept(own)
 	}
 	return q
+}
+
+// kept are the quotas of what an app keeps.
+func kept(q config.Quotas) db.Usage {
+	return db.Usage{
+		Users: q.Users, Memories: q.Memories, Bytes: q.Bytes, Versions: q.Versions, Webhooks: q.Webhooks,
+	}
 }
 
 func proxyOptions(b base, r *reading) proxy.Options {

@@ -29,6 +29,7 @@ func isAwaited(err error) bool {
 type awaitedEmbedder struct {
 	base   base
 	health *llm.Health
+	meter  llm.Meter
 
 	mu     sync.Mutex
 	opened llm.Embedder // nil: the endpoint has not answered
@@ -60,7 +61,7 @@ func (a *awaitedEmbedder) open(ctx context.Context) (llm.Embedder, error) {
 	if e := a.embedder(); e != nil {
 		return e, nil
 	}
-	client, e, err := openRemoteEmbedder(ctx, a.base, a.base.cfg.Embedding, a.health)
+	client, e, err := openRemoteEmbedder(ctx, a.base, a.base.cfg.Embedding, a.health, a.meter)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 		drift(s),
 		caches(r, w),
 		prompts(m.counts),
+		modelTokens(m.meter),
 		routes(r),
 		turns(w),
 		r.degraded,

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/db/tokens"
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/bilingual"
 	"hippocampus/internal/llm"
@@ -32,6 +33,7 @@ type models struct {
 
 	parts  []modelPart // the models at an endpoint
 	counts *llm.Counts // of all chat calls
+	meter  *tokens.Meter
 }
 
 // modelPart is a model at an endpoint, whose state /readyz shows.
@@ -42,7 +44,7 @@ type modelPart struct {
 }
 
 func openModels(ctx context.Context, b base, record *database) (*models, error) {
-	m := &models{counts: llm.NewCounts()}
+	m := &models{counts: llm.NewCounts(), meter: openMeter(b, record)}
 	err := m.openEmbedder(ctx, b, record)
 	if isAwaited(err) {
 		m.awaitEmbedder(b, err)
@@ -75,6 +77,7 @@ func (m *models) openChat(ctx context.Context, b base, record *database) error {
 		options := chatOptions(b)
 		options.RefusedFields = refused
 		options.Health, options.Observer = health, m.counts
+		options.Meter = m.meter
 		client := llm.NewClient(options)
 		b.life.onStop("chat", func(context.Context) error { client.Close(); return nil })
 		return client
@@ -136,7 +139,7 @@ func (m *models) openEmbedder(ctx context.Context, b base, record *database) err
 		return nil
 	}
 	part := modelPart{name: "embedder", health: llm.NewHealth()}
-	client, e, err := openConfiguredEmbedder(ctx, b, record, part.health)
+	client, e, err := m.openConfiguredEmbedder(ctx, b, record, part.health)
 	if err != nil {
 		return err
 	}
@@ -153,7 +156,7 @@ func (m *models) openEmbedder(ctx context.Context, b base, record *database) err
 // database has the vectors of another model.
 func (m *models) awaitEmbedder(b base, err error) {
 	b.log.Warn("another embedder serves until the configured one answers", zap.Error(err))
-	m.awaited = &awaitedEmbedder{base: b, health: llm.NewHealth()}
+	m.awaited = &awaitedEmbedder{base: b, health: llm.NewHealth(), meter: m.meter}
 	m.parts = append(m.parts, modelPart{name: "embedder", health: m.awaited.health, probe: m.awaited.probe})
 	m.embedder = bilingual.New()
 }
@@ -161,7 +164,7 @@ func (m *models) awaitEmbedder(b base, err error) {
 // openConfiguredEmbedder opens the model at the configured endpoint. If no dimension
 // is configured, the endpoint is asked for it. If it does not answer, the dimension
 // is that of the model's vectors in the database.
-func openConfiguredEmbedder(ctx context.Context, b base, record *database, health *llm.Health) (
+func (m *models) openConfiguredEmbedder(ctx context.Context, b base, record *database, health *llm.Health) (
 	*llm.Client, llm.Embedder, error) {
 	cfg := b.cfg.Embedding
 	known := cfg.Dimension
@@ -184,7 +187,7 @@ func openConfiguredEmbedder(ctx context.Context, b base, record *database, healt
 	var client *llm.Client
 	var e llm.Embedder
 	err := b.waitFor("the embedding model "+cfg.Model, func() (err error) {
-		client, e, err = openRemoteEmbedder(asking, b, cfg, health)
+		client, e, err = openRemoteEmbedder(asking, b, cfg, health, m.meter)
 		return err
 	})
 	switch {
@@ -196,11 +199,11 @@ func openConfiguredEmbedder(ctx context.Context, b base, record *database, healt
 		return nil, nil, err
 	}
 	cfg.Dimension = known
-	return openRemoteEmbedder(ctx, b, cfg, health)
+	return openRemoteEmbedder(ctx, b, cfg, health, m.meter)
 }
 
-// openRemoteEmbedder opens an embedding model at an endpoint; health may be nil.
-func openRemoteEmbedder(ctx context.Context, b base, cfg config.Embedding, health *llm.Health) (
+// openRemoteEmbedder opens an embedding model at an endpoint; health and meter may be nil.
+func openRemoteEmbedder(ctx context.Context, b base, cfg config.Embedding, health *llm.Health, meter llm.Meter) (
 	*llm.Client, llm.Embedder, error) {
 	options := chatOptions(b)
 	options.BaseURL = cfg.Endpoint()
@@ -208,7 +211,7 @@ func openRemoteEmbedder(ctx context.Context, b base, cfg config.Embedding, healt
 	options.Timeout = cfg.Timeout
 	options.Retries = embeddingRetries
 	options.Concurrency = cfg.Concurrency
-	options.Health = health
+	options.Health, options.Meter = health, meter
 	client := llm.NewClient(options)
 	e, err := client.Embedder(ctx, llm.EmbedderOptions{
 		Model: cfg.Model, QueryPrefix: cfg.QueryPrefix, DocumentPrefix: cfg.DocumentPrefix,

@@ -24,6 +24,7 @@ import (
 // spaces opens the embedder and the vectors of an embedding space.
 type spaces struct {
 	base   base
+	meter  llm.Meter
 	target memory.Space // target space at the start
 
 	mu          sync.Mutex
@@ -35,7 +36,7 @@ type spaces struct {
 // openSpaces opens the space that serves according to the database, else the
 // configured one.
 func openSpaces(ctx context.Context, b base, record *database, m *models) (*spaces, *reembed.Switch, error) {
-	s := &spaces{base: b, configured: m.embedder, target: llm.SpaceOf(m.embedder)}
+	s := &spaces{base: b, meter: m.meter, configured: m.embedder, target: llm.SpaceOf(m.embedder)}
 	b.life.onStop("other embedders", func(context.Context) error { s.close(); return nil })
 	state, err := record.ServingState(ctx)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *spaces) embedder(ctx context.Context, space memory.Space) (llm.Embedder
 	}
 	cfg.Model = space.Model
 	cfg.Dimension = space.Dim // not 0, which would call the endpoint
-	client, embedder, err := openRemoteEmbedder(ctx, s.base, cfg, nil)
+	client, embedder, err := openRemoteEmbedder(ctx, s.base, cfg, nil, s.meter)
 	if err != nil {
 		return nil, err
 	}

@@ -305,13 +305,16 @@ type Webhooks struct {
 	AllowPrivate bool `koanf:"allow_private" default:"false"`
 }
 
-// Quotas bound what each app keeps; 0: unlimited. An app named in AppQuotas has the quotas there instead.
+// Quotas bound what each app keeps, and uses of chat models; 0: unlimited. An
+// app named in AppQuotas has the quotas there instead.
 type Quotas struct {
 	Users    int `koanf:"users" default:"0" rule:"0..1000000000"`          // with active memories
 	Memories int `koanf:"memories" default:"0" rule:"0..1000000000"`       // active ones
 	Bytes    int `koanf:"bytes" default:"0" rule:"0..1000000000000000"`    // of the contents of memories
 	Versions int `koanf:"versions" default:"0" rule:"0..1000000000000000"` // entries of histories, of instructions too
 	Webhooks int `koanf:"webhooks" default:"0" rule:"0..20"`               // memory.MaxWebhooks in any case
+
+	ChatTokens int `koanf:"chat_tokens" default:"0" rule:"0..1000000000000000"` // of chat models a day, in UTC
 }
 
 // API bounds the requests of clients.

@@ -15,7 +15,7 @@ func TestAppQuotas_OverrideTheGeneralOnes(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "hippocampus.yaml")
 	text := "quotas:\n  users: 10\n  bytes: 100\n  apps:\n    shop: {users: 5, webhooks: 1}\n" +
-		"    my.app:\n      bytes: 0\n    7: {versions: 3}\n"
+		"    my.app:\n      bytes: 0\n    7: {versions: 3, chat_tokens: 9}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestAppQuotas_OverrideTheGeneralOnes(t *testing.T) {
 	want := AppQuotas{
 		"shop":   {Users: 5, Bytes: 200, Webhooks: 1},
 		"my.app": {Users: 10},
-		"7":      {Users: 10, Bytes: 200, Versions: 3},
+		"7":      {Users: 10, Bytes: 200, Versions: 3, ChatTokens: 9},
 	}
 	if diff := cmp.Diff(want, c.AppQuotas); diff != "" {
 		t.Error(diff)

@@ -72,6 +72,9 @@ func ProblemOf(err error) Problem {
 	case errors.Is(err, context.DeadlineExceeded):
 		err = memory.Errorf(memory.KindUnavailable, "the request took too long: %w", err)
 	}
+	if limited := memory.Limited(err); limited != nil && memory.IsKind(err, memory.KindUnavailable) {
+		err = tooFast(limited)
+	}
 	kind := memory.KindOf(err)
 	row := table[kind]
 	p := Problem{Type: problemType + string(kind), Title: row.title, Status: row.status, Detail: row.detail}
@@ -87,6 +90,11 @@ func ProblemOf(err error) Problem {
 		p.Detail = err.Error()
 	}
 	return p
+}
+
+// tooFast is the error of a request that needs what a quota of the app has refused, such as a model.
+func tooFast(e *memory.Error) error {
+	return &memory.Error{Kind: memory.KindTooFast, Err: e.Err, RetryAfter: e.RetryAfter, Limit: e.Limit}
 }
 
 // ProblemPointer is ProblemOf for the field of a body.
@@ -163,9 +171,8 @@ func (s *Server) fail(c echo.Context, err error) {
 
 // CountRefused counts an error by the bound that it names, if it names one.
 func (s *Server) CountRefused(err error) {
-	var known *memory.Error
-	if errors.As(err, &known) && known.Limit != "" {
-		s.refused.WithLabelValues(known.Limit).Inc()
+	if limit := memory.LimitOf(err); limit != "" {
+		s.refused.WithLabelValues(limit).Inc()
 	}
 }
 
@@ -173,6 +180,9 @@ func (s *Server) CountRefused(err error) {
 func retrySeconds(err error) string {
 	wait := retryAfter
 	var e *memory.Error
+	if limited := memory.Limited(err); limited != nil {
+		err = limited
+	}
 	if errors.As(err, &e) && e.RetryAfter > 0 {
 		wait = e.RetryAfter
 	}

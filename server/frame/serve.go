@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 )
 
@@ -39,6 +40,7 @@ func (s *Server) serve(rt Route, op *Operation) echo.HandlerFunc {
 			if err := s.admit(ctx, r, rt); err != nil {
 				return err
 			}
+			ctx = llm.ForApp(ctx, r.Key.AppID)
 			if err := mayUse(r.Key, confine); err != nil {
 				return err
 			}

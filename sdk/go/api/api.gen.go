@@ -7190,6 +7190,10 @@ type Stats struct {
 	// ShelfLives Counts of active memories that have an `expires_at`.
 	ShelfLives ShelfLives `json:"shelf_lives"`
 
+	// Tokens The tokens that models at endpoints have used for the app today, as the endpoints report them, else estimated. Other
+	// servers may not have counted their last seconds yet.
+	Tokens *TokenCounts `json:"tokens,omitempty"`
+
 	// Turns How many of each kind. Domains and types count active memories; vectors count desired vector states.
 	//
 	// Example: {"active":12}
@@ -7312,6 +7316,30 @@ type TimeZone = string
 //
 // Example: 2026-01-31T08:00:00Z
 type Timestamp = time.Time
+
+// TokenCounts The tokens that models at endpoints have used for the app today, as the endpoints report them, else estimated. Other
+// servers may not have counted their last seconds yet.
+type TokenCounts struct {
+	// Chat Of prompts and answers of chat models.
+	//
+	// Example: 864000
+	Chat int `json:"chat"`
+
+	// ChatQuota The most of `chat` on a day (`quotas.chat_tokens`), after which no chat model is asked until the next day; absent without a quota.
+	//
+	// Example: 1000000
+	ChatQuota *int `json:"chat_quota,omitempty"`
+
+	// Day The present day, in UTC.
+	//
+	// Example: 2026-05-03
+	Day string `json:"day"`
+
+	// Embedding Of embedded texts.
+	//
+	// Example: 120000
+	Embedding int `json:"embedding"`
+}
 
 // TouchWanted Whether this counts as an access of what is returned, which keeps it fresh.
 type TouchWanted = bool

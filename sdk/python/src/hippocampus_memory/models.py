@@ -2500,6 +2500,8 @@ class Stats(Model):
 
     """
 
+    tokens: TokenCounts | None = None
+
 
 class StoreDrift(Model):
     """What the latest verification by the process that answers found; absent before its first one."""
@@ -2557,6 +2559,26 @@ RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock o
 present. `since` (included) and `until` (excluded) bound when a memory was created.
 
 """
+
+
+class TokenCounts(Model):
+    """
+    The tokens that models at endpoints have used for the app today, as the endpoints report them, else estimated. Other
+    servers may not have counted their last seconds yet.
+
+    """
+
+    day: str
+    """The present day, in UTC."""
+
+    chat: int
+    """Of prompts and answers of chat models."""
+
+    embedding: int
+    """Of embedded texts."""
+
+    chat_quota: int | None = None
+    """The most of `chat` on a day (`quotas.chat_tokens`), after which no chat model is asked until the next day; absent without a quota."""
 
 
 class Turn(Model):

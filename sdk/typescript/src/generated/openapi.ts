@@ -5545,6 +5545,33 @@ export interface components {
             prompts?: {
                 [key: string]: components["schemas"]["PromptCounts"];
             };
+            tokens?: components["schemas"]["TokenCounts"];
+        };
+        /**
+         * @description The tokens that models at endpoints have used for the app today, as the endpoints report them, else estimated. Other
+         *     servers may not have counted their last seconds yet.
+         */
+        TokenCounts: {
+            /**
+             * @description The present day, in UTC.
+             * @example 2026-05-03
+             */
+            day: string;
+            /**
+             * @description Of prompts and answers of chat models.
+             * @example 864000
+             */
+            chat: number;
+            /**
+             * @description Of embedded texts.
+             * @example 120000
+             */
+            embedding: number;
+            /**
+             * @description The most of `chat` on a day (`quotas.chat_tokens`), after which no chat model is asked until the next day; absent without a quota.
+             * @example 1000000
+             */
+            chat_quota?: number;
         };
         /** @description The user whom the request names, counted at once; absent without `user_id`. */
         UserStats: {
@@ -6607,7 +6634,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key has sent too many requests, turns wait too long for a worker, or the write exceeds a quota of the app (users, memories, bytes, versions or webhooks); `detail` names the setting of the bound and its value. Lines of an import that exceed a quota are in the report of the import instead. */
+        /** @description The key has sent too many requests, turns wait too long for a worker, or the write exceeds a quota of the app (users, memories, bytes, versions or webhooks), or it needs a chat model, of which the app has used up the quota of tokens for today; `detail` names the setting of the bound and its value. Lines of an import that exceed a quota are in the report of the import instead. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
