@@ -12,8 +12,8 @@ func TestContract_ListsTheKindsOfExports(t *testing.T) {
 	t.Parallel()
 	line := newFixture(t, nil).contract.Schema("ExportLine")
 	for field, want := range map[string][]string{
-		"events":    textsOf(memory.EventKinds),
-		"relations": textsOf(memory.RelationKinds),
+		"events":    kindTexts(memory.EventKinds),
+		"relations": kindTexts(memory.RelationKinds),
 	} {
 		kind := line.Properties[field].Value.Items.Value.Properties["kind"].Value
 		var got []string
@@ -36,7 +36,7 @@ func TestContract_ListsTheKindsOfExports(t *testing.T) {
 	}
 }
 
-func textsOf[T ~string](kinds []T) (texts []string) {
+func kindTexts[T ~string](kinds []T) (texts []string) {
 	for _, kind := range kinds {
 		texts = append(texts, string(kind))
 	}
