@@ -8,7 +8,7 @@ import (
 
 // Tokens counts the tokens that models use for each app. Rows are kept, one an app, day and kind.
 type Tokens interface {
-	// TokensOf returns what an app has used on a day, by kind; kinds of which nothing was used are left out.
+	// TokensOf returns the tokens that an app has used on a day, by kind, without the kinds that it has not used.
 	TokensOf(ctx context.Context, appID string, day int) ([]memory.TokenDay, error)
 	// AddTokens adds tokens to those that were counted before. No two of used have the same app, day and kind. An
 	// error adds nothing, unless the outcome is not known.

@@ -198,9 +198,9 @@ const quotaPeriod = 24 * time.Hour
 const setBackTimeout = 5 * time.Second
 
 // setBack defers a turn, or fails it. If a model or a store is unavailable, no attempt is counted: the turn waits for
-// half its age each time, until it is too old. So it does, a day longer, if the app has used up its quota of tokens. Any
-// other failure counts one attempt, and the wait doubles each time. An answer that stays bad after a correction fails the
-// turn at once, since the model would repeat it.
+// half its age each time, until it is too old. If the app has used up its quota of tokens, the turn waits in the same
+// way, a day longer. Any other failure counts one attempt, and the wait doubles each time. An answer that stays bad
+// after a correction fails the turn at once, since the model would repeat it.
 func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) error {
 	aborted := errors.Is(cause, context.Canceled) && ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setBackTimeout)

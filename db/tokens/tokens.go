@@ -170,13 +170,18 @@ func (m *Meter) Run(ctx context.Context) {
 		case <-ticker.C:
 			m.keep(ctx)
 		case <-ctx.Done():
-			m.measureAll()
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
-			defer cancel()
-			m.keep(last)
+			m.keepLast(ctx)
 			return
 		}
 	}
+}
+
+// keepLast counts the texts that wait, and stores what was counted.
+func (m *Meter) keepLast(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTimeout)
+	defer cancel()
+	m.measureAll()
+	m.keep(ctx)
 }
 
 // measureAll counts the texts that wait.
@@ -242,7 +247,7 @@ func (m *Meter) Total() map[memory.TokenKind]int {
 type Today struct {
 	Day             time.Time // its beginning, in UTC
 	Chat, Embedding int
-	Quota           int // of chat tokens; 0: none
+	Quota           int // the most chat tokens; 0: no bound
 }
 
 // Today returns what an app has used today. Other servers may not have stored what they counted last.

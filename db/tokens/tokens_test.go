@@ -48,7 +48,7 @@ type fixture struct {
 	meter   *tokens.Meter
 }
 
-// newFixture makes a meter of which the app "small" has a quota of 100.
+// newFixture makes a meter. The app "small" has a quota of 100.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{t: t, clock: apptest.NewClock(begin), records: &counted{Tokens: apptest.SQLite(t)}}

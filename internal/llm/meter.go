@@ -44,7 +44,7 @@ func (c *Client) admit(ctx context.Context) error {
 	return c.options.Meter.Admit(ctx, appID)
 }
 
-// count counts the tokens of a successful call, or estimates those of its texts if the endpoint reports none.
+// count counts the tokens of a successful call. If the endpoint reports no tokens, it estimates them from the texts.
 func (c *Client) count(ctx context.Context, kind memory.TokenKind, tokens int, texts ...string) {
 	appID := AppOf(ctx)
 	if c.options.Meter == nil || appID == "" {
