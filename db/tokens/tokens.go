@@ -9,6 +9,7 @@ package tokens
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -100,7 +101,7 @@ func (m *Meter) Admit(ctx context.Context, appID string) error {
 	text := fmt.Sprintf("the app's quota is %d tokens of chat models a day, and it has used %d today. The model is asked "+
 		"again from %s on; the operator of the server may raise %s", most, used, next.Format(time.RFC3339), setting)
 	return &memory.Error{
-		Kind: memory.KindUnavailable, Limit: limit, RetryAfter: next.Sub(now), Err: fmt.Errorf("%s", text), Detail: text,
+		Kind: memory.KindUnavailable, Limit: limit, RetryAfter: next.Sub(now), Err: errors.New(text), Detail: text,
 	}
 }
 
@@ -218,7 +219,8 @@ func (m *Meter) unstored() (rows []memory.TokenDay) {
 	return rows
 }
 
-// onStored moves what was stored from the used tokens to the stored ones, and forgets counts of other days.
+// onStored moves what was stored from the used tokens to the stored ones, and forgets counts of other days. A count
+// that was read in between may have the same tokens, so it must be read again.
 func (m *Meter) onStored(rows []memory.TokenDay) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -229,6 +231,7 @@ func (m *Meter) onStored(rows []memory.TokenDay) {
 		}
 		if c, ok := m.stored[row.AppID]; ok && c.day == row.Day && row.Kind == memory.ChatTokens {
 			c.tokens += row.Tokens
+			c.until = time.Time{}
 			m.stored[row.AppID] = c
 		}
 	}
