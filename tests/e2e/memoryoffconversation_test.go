@@ -86,7 +86,7 @@ func TestMemoryOff_OfAConversation(t *testing.T) {
 	})
 }
 
-// wantRefusedInConversation wants every door to refuse what ada writes in a conversation.
+// wantRefusedInConversation wants a write and an item of a batch to be refused that name a conversation of ada.
 func (s *server) wantRefusedInConversation(id, mode string) {
 	s.t.Helper()
 	write := object{"user_id": "ada", "conversation_id": id, "content": "I keep axolotls."}

@@ -83,27 +83,16 @@ func TestMemoryOff_OfAKey(t *testing.T) {
 // wantForbiddenWrites sends what would keep something new of ada, who has a memory with an id.
 func (s *server) wantForbiddenWrites(mode, id string) {
 	s.t.Helper()
-	write := object{"user_id": "ada", "content": "I keep axolotls."}
-	for _, door := range []struct {
-		method, path string
-		body         object
-	}{
-		{"POST", "/v1/memories", write},
-		{"PATCH", "/v1/memories/" + id, object{"content": "I keep axolotls."}},
-		{"PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "pet", "value": "axolotl"}},
-		{"POST", "/v1/skills/feeding/outcomes", object{"user_id": "ada", "workflow": "feed the axolotl", "success": true}},
-		{"POST", "/v1/candidates/promote", object{"user_id": "ada", "min_importance": 0}},
-		{"POST", "/v1/memory-tool", object{
-			"user_id": "ada", "command": "create", "path": "/memories/pets.md", "file_text": "I keep axolotls.",
-		}},
-	} {
-		refused := s.call(door.method, door.path, door.body, 403)
+	promotion := write{"POST", "/v1/candidates/promote", object{"user_id": "ada", "min_importance": 0}}
+	for _, w := range append(writesOf(id), promotion) {
+		refused := s.call(w.method, w.path, w.body, 403)
 		if detail, _ := refused.body["detail"].(string); !strings.Contains(detail, mode) ||
 			!strings.Contains(detail, "key") {
-			s.t.Errorf("%s %s: %s", door.method, door.path, refused.raw)
+			s.t.Errorf("%s %s: %s", w.method, w.path, refused.raw)
 		}
 	}
-	batch := s.call("POST", "/v1/memories/batch", object{"memories": []object{write}}, 200).list("results")
+	axolotls := object{"user_id": "ada", "content": "I keep axolotls."}
+	batch := s.call("POST", "/v1/memories/batch", object{"memories": []object{axolotls}}, 200).list("results")
 	if batch[0]["error"].(map[string]any)["status"] != 403.0 {
 		s.t.Errorf("%s: the batch: %v", mode, batch)
 	}

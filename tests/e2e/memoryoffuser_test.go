@@ -70,30 +70,38 @@ func TestMemoryOff_OfAUser(t *testing.T) {
 	})
 }
 
-// wantRefusedWrites sends what would keep something new of ada, who has a memory with an id.
-func (s *server) wantRefusedWrites(mode, id string) {
-	s.t.Helper()
-	write := object{"user_id": "ada", "content": "I keep axolotls."}
-	for _, door := range []struct {
-		method, path string
-		body         object
-	}{
-		{"POST", "/v1/memories", write},
+// write is a request that would keep something new.
+type write struct {
+	method, path string
+	body         object
+}
+
+// writesOf are writes of ada, who has a memory with an id, at each door that takes a single one.
+func writesOf(id string) []write {
+	return []write{
+		{"POST", "/v1/memories", object{"user_id": "ada", "content": "I keep axolotls."}},
 		{"PATCH", "/v1/memories/" + id, object{"content": "I keep axolotls."}},
 		{"PUT", "/v1/facts", object{"user_id": "ada", "type": "profile", "key": "pet", "value": "axolotl"}},
 		{"POST", "/v1/skills/feeding/outcomes", object{"user_id": "ada", "workflow": "feed the axolotl", "success": true}},
 		{"POST", "/v1/memory-tool", object{
 			"user_id": "ada", "command": "create", "path": "/memories/pets.md", "file_text": "I keep axolotls.",
 		}},
-	} {
-		refused := s.call(door.method, door.path, door.body, 409)
+	}
+}
+
+// wantRefusedWrites sends what would keep something new of ada, who has a memory with an id.
+func (s *server) wantRefusedWrites(mode, id string) {
+	s.t.Helper()
+	for _, w := range writesOf(id) {
+		refused := s.call(w.method, w.path, w.body, 409)
 		detail, _ := refused.body["detail"].(string)
 		if !strings.Contains(detail, mode) || !strings.Contains(detail, "PUT /v1/users/ada") {
-			s.t.Errorf("%s %s: %s", door.method, door.path, refused.raw)
+			s.t.Errorf("%s %s: %s", w.method, w.path, refused.raw)
 		}
 	}
+	axolotls := object{"user_id": "ada", "content": "I keep axolotls."}
 	other := object{"user_id": "bob", "content": "I am allergic to shrimps."}
-	batch := s.call("POST", "/v1/memories/batch", object{"memories": []object{write, other}}, 200).list("results")
+	batch := s.call("POST", "/v1/memories/batch", object{"memories": []object{axolotls, other}}, 200).list("results")
 	if batch[0]["error"].(map[string]any)["status"] != 409.0 || batch[1]["id"] == nil {
 		s.t.Errorf("%s: the batch: %v", mode, batch)
 	}
