@@ -71,17 +71,18 @@ func (s *Service) fit(q *subquery, vector queryVector, r searchResult, list []re
 	best = best[:min(fittest, len(best))]
 	worded := wordingOf(q, r)
 	known := slices.Concat(idNames(q.Owner), worded.named)
-	f := Fit{
-		Closeness:    s.closeness(q.Query, vector, best),
-		Coverage:     coverage(r, known, q.terms, best),
+	covered := coverage(r, known, q, best)
+	return Fit{
+		Closeness:    s.closeness(q.Query, vector, best, covered),
+		Coverage:     covered,
 		UnknownNames: unknownNames(r.postings, known, q.Text),
 		Memories:     len(r.index.docs),
 	}
-	return f
 }
 
-// closeness is the best similarity on the scale of the embedding model.
-func (s *Service) closeness(q Query, vector queryVector, best []relevant) float64 {
+// closeness is the best similarity on the scale of the embedding model, or is taken from the coverage if the model does
+// not know the language of the query.
+func (s *Service) closeness(q Query, vector queryVector, best []relevant, coverage float64) float64 {
 	cosine, compared := -1.0, false
 	for i := range best {
 		if best[i].compared {
@@ -95,6 +96,9 @@ func (s *Service) closeness(q Query, vector queryVector, best []relevant) float6
 	if calibration == (memory.Calibration{}) {
 		return neutralCloseness
 	}
+	if s.isByWords(q, vector) {
+		return closenessOfWords(coverage)
+	}
 	if !isASCII(q.Text) && strings.ContainsFunc(q.Text, text.IsUnspaced) {
 		return calibration.Chinese.Scale(cosine)
 	}
@@ -103,16 +107,22 @@ func (s *Service) closeness(q Query, vector queryVector, best []relevant) float6
 
 // coverage is the best share of the query's terms, each weighing its idf among the
 // owner's memories, that one of the candidates and its open neighbours in the
-// conversation have together. Known terms do not count.
-func coverage(r searchResult, known, terms []string, best []relevant) float64 {
+// conversation have together. Known terms do not count, and a word that is compared by pairs of characters needs
+// several of its pairs: see wordsInPairs.
+func coverage(r searchResult, known []string, q *subquery, best []relevant) float64 {
 	x := r.index
 	windows := make([][]uint32, len(best))
 	for i := range best {
 		windows[i] = windowOf(r, best[i].doc)
 	}
+	words := wordsInPairs(q)
+	scattered := make([]map[string]bool, len(best))
+	for i, w := range windows {
+		scattered[i] = words.scattered(func(term string) bool { return inWindow(r.postings[term], w) })
+	}
 	covered := make([]float64, len(best))
 	total := 0.0
-	for _, term := range terms {
+	for _, term := range q.terms {
 		if slices.Contains(known, term) {
 			continue
 		}
@@ -120,7 +130,7 @@ func coverage(r searchResult, known, terms []string, best []relevant) float64 {
 		idf := idf(len(x.docs), len(postings))
 		total += idf
 		for i, w := range windows {
-			if slices.ContainsFunc(w, func(doc uint32) bool { return contains(postings, doc) }) {
+			if inWindow(postings, w) && !scattered[i][term] {
 				covered[i] += idf
 			}
 		}
@@ -140,6 +150,11 @@ func windowOf(r searchResult, doc int) []uint32 {
 		}
 	}
 	return window
+}
+
+// inWindow reports whether one of the documents of a window is among the postings of a term.
+func inWindow(postings []posting, window []uint32) bool {
+	return slices.ContainsFunc(window, func(doc uint32) bool { return contains(postings, doc) })
 }
 
 func contains(postings []posting, doc uint32) bool {

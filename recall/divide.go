@@ -87,7 +87,7 @@ func (s *Service) match(queries []subquery, vectors []queryVector, found searchR
 	x, past := found.index, queries[0].IncludeFormer
 	matches := make([]match, len(queries))
 	for i, q := range queries {
-		matches[i].list = fuse(candidates[i], x, &s.set, q.cues, q.liftedBy(route))
+		matches[i].list = fuse(candidates[i], x, s.settingsFor(q.Query, vectors[i]), q.cues, q.liftedBy(route))
 		if len(queries) > 1 {
 			matches[i].fit = s.fit(&q, vectors[i], found, unite(slices.Clone(matches[i].list), x, past, nil))
 		}

@@ -170,7 +170,7 @@ func (s *Service) readFaded(
 				continue
 			}
 		}
-		fit.Closeness, fit.Coverage = s.closeness(q, vector, []relevant{c}), match.coverage
+		fit.Closeness, fit.Coverage = s.closeness(q, vector, []relevant{c}, match.coverage), match.coverage
 		decay := Decay(q.DecayRate, rows[i].LastAccessedAt, q.At)
 		var until time.Time
 		if rows[i].HasExpired(q.At) {

@@ -5,6 +5,10 @@ package memory
 type Calibration struct {
 	English SimilarityRange // of texts in English and other languages with spaces between words
 	Chinese SimilarityRange // of texts in Chinese and other languages without spaces between words
+
+	// Bilingual is set if the model knows no other languages than these two, so that similarities of texts in others
+	// mean nothing.
+	Bilingual bool
 }
 
 // SimilarityRange is where the cosines of a question and a statement, and of two statements, lie. All are -1..1.

@@ -26,11 +26,11 @@ var pairs string
 var shipped = map[memory.Space]memory.Calibration{
 	{Model: bilingual.Model, Dim: bilingual.Dim}: {
 		English: memory.SimilarityRange{Unrelated: 0.03, Related: 0.42, Floor: 0.06},
-		Chinese: memory.SimilarityRange{Unrelated: -0.01, Related: 0.33, Floor: 0.04},
+		Chinese: memory.SimilarityRange{Unrelated: -0.01, Related: 0.33, Floor: 0.04}, Bilingual: true,
 	},
 	{Model: wordvec.Model, Dim: wordvec.Dim}: {
 		English: memory.SimilarityRange{Unrelated: 0.03, Related: 0.42, Floor: 0.06},
-		Chinese: memory.SimilarityRange{Unrelated: 0.02, Related: 0.23, Floor: 0.04},
+		Chinese: memory.SimilarityRange{Unrelated: 0.02, Related: 0.23, Floor: 0.04}, Bilingual: true,
 	},
 }
 

@@ -106,6 +106,25 @@ func languageOf(query string) (language languages) {
 	return 1 << best
 }
 
+// IsForeign reports whether a query is in a language that is unlike English, German and Chinese, as far as its function
+// words and its script show. Languages with Latin letters that words.txt lacks do not show.
+func IsForeign(query string) bool {
+	latin, others := 0, 0
+	for _, r := range query {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			return false
+		case r == '¿':
+			return true
+		case unicode.Is(unicode.Latin, r):
+			latin++
+		case unicode.IsLetter(r):
+			others++
+		}
+	}
+	return others > latin || languageOf(query)&^(english|german) != 0
+}
+
 // isFunction reports whether a word, which may have apostrophes ("qu'est"), consists of function words of a language.
 func isFunction(word string, language languages) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(word), isApostrophe) {

@@ -3781,7 +3781,7 @@ type Filter map[string]interface{}
 // Fit How well the user's memories fit the query at all: what `confidence` is computed from. Absent if no memory was
 // compared with the query.
 type Fit struct {
-	// Closeness The best similarity on the scale of the embedding model: 0 as unrelated texts, 1 as a question and its answer; it may lie outside.
+	// Closeness The best similarity on the scale of the embedding model: 0 as unrelated texts, 1 as a question and its answer; it may lie outside. In a language that the built-in model does not know, it is computed from coverage.
 	//
 	// Example: 0.9
 	Closeness float64 `json:"closeness"`

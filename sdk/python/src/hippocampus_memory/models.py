@@ -947,7 +947,7 @@ class Fit(Model):
     """
 
     closeness: float
-    """The best similarity on the scale of the embedding model: 0 as unrelated texts, 1 as a question and its answer; it may lie outside."""
+    """The best similarity on the scale of the embedding model: 0 as unrelated texts, 1 as a question and its answer; it may lie outside. In a language that the built-in model does not know, it is computed from coverage."""
 
     coverage: float
     """The best share of the query's words that a memory and its neighbours have, 0 to 1; rare words of the user count more."""

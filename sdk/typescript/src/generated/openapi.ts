@@ -5051,7 +5051,7 @@ export interface components {
          */
         Fit: {
             /**
-             * @description The best similarity on the scale of the embedding model: 0 as unrelated texts, 1 as a question and its answer; it may lie outside.
+             * @description The best similarity on the scale of the embedding model: 0 as unrelated texts, 1 as a question and its answer; it may lie outside. In a language that the built-in model does not know, it is computed from coverage.
              * @example 0.9
              */
             closeness: number;
