@@ -17,7 +17,7 @@ type statement struct {
 // Question asks for one statement by its time.
 type Question struct {
 	Language string    `json:"language"` // en or zh
-	Half     string    `json:"half"`     // tuned or held: the rules were written with the tuned half in view
+	Half     string    `json:"half"`     // tuned, held or later: see halves
 	At       time.Time `json:"at"`       // when it is asked
 	Answer   string    `json:"answer"`   // id of the statement
 	Text     string    `json:"question"`
@@ -26,8 +26,9 @@ type Question struct {
 // languages lists the languages of the questions, and the first letter of the ids of their statements.
 var languages = []string{"en", "zh"}
 
-// halves lists the halves of the questions.
-var halves = []string{"tuned", "held"}
+// halves lists the halves of the questions that were written before the rules, with the tuned ones in view when the
+// rules were written, and those that were written later and looked at only when they were measured.
+var halves = []string{"tuned", "held", "later"}
 
 var (
 	//go:embed testdata/statements.tsv

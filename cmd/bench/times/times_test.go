@@ -33,7 +33,7 @@ func TestData_EachQuestionHasAnEarlierStatement(t *testing.T) {
 				t.Errorf("%q is asked before its statement %s", q.Text, q.Answer)
 			}
 		}
-		if len(statements) != 60 || count["tuned"] != 30 || count["held"] != 30 || len(questions) != 60 {
+		if len(statements) != 120 || count["tuned"] != 30 || count["held"] != 30 || count["later"] != 60 {
 			t.Errorf("%s has %d statements and questions %v", language, len(statements), count)
 		}
 	}
@@ -49,7 +49,11 @@ func TestRun_AsksEveryQuestionInItsZone(t *testing.T) {
 		t.Fatalf("%d results", len(r.Results))
 	}
 	for _, l := range r.Results {
-		if l.Questions != 30 || l.First < 1 || l.Three < l.First || l.Three > l.Questions {
+		asked := 30
+		if l.Half == "later" {
+			asked = 60
+		}
+		if l.Questions != asked || l.First < 1 || l.Three < l.First || l.Three > l.Questions {
 			t.Errorf("%+v", l)
 		}
 	}

@@ -90,10 +90,14 @@ func around(day time.Time, unit int) interval {
 }
 
 // cutTo returns the part k of n parts of a period, for the code 100*k + n. A third of a month has ten days. If n is 7,
-// each part is a week, and the fifth part is the last seven days.
+// each part is a week, and the fifth part is the last seven days. If it is 6, the part is the beginning or the end of
+// the period: a sixth of a year, and a third of a shorter period.
 func (i interval) cutTo(code int) interval {
 	k, n := code/100, code%100
 	total := daysBetween(i.from, i.until)
+	if n == 6 && total < 365 {
+		k, n = (k+1)/2, 3
+	}
 	begin, end := total*(k-1)/n, total*k/n
 	switch {
 	case n == 7 && k == 5:

@@ -77,6 +77,11 @@ func TestInQuestion_ReadsTimesOfBothLanguages(t *testing.T) {
 		"What did I see in mid-January?":                "2031-01-11..2031-01-20",
 		"What did I see in late February?":              "2031-02-21..2031-02-28",
 		"What did I see at the end of July?":            "2030-07-21..2030-07-31",
+		"What takes place at the end of the month?":     "2031-03-21..2031-03-31",
+		"Where did we drive at the start of the year?":  "2031-01-01..2031-03-01",
+		"What did I do at the end of 2030?":             "2030-11-01..2030-12-31",
+		"What did I do in early 2030?":                  "2030-01-01..2030-05-01",
+		"What did I plant at the beginning of summer?":  "2030-06-01..2030-06-30",
 		"Who came in the first week of September?":      "2030-09-01..2030-09-07",
 		"Who came on 26 May?":                           "2030-05-26",
 		"Who came on May 31st?":                         "2030-05-31",
@@ -136,6 +141,9 @@ func TestInQuestion_ReadsTimesOfBothLanguages(t *testing.T) {
 		"每周一我做什么？":                                      "",
 		"上个月我读了什么？":                                     "2031-02-01..2031-02-28",
 		"上个月底我读了什么？":                                    "2031-02-21..2031-02-28",
+		"今年年初我去了哪里？":                                    "2031-01-01..2031-03-01",
+		"去年年底我做了什么？":                                    "2030-11-01..2030-12-31",
+		"万圣节我听了什么？":                                     "2030-10-31",
 		"这个月初我读了什么？":                                    "2031-03-01..2031-03-10",
 		"今年春天我去了哪？":                                     "2031-03-01..2031-05-31",
 		"去年冬天我去了哪？":                                     "2030-12-01..2031-02-28",
@@ -210,6 +218,27 @@ func TestInQuestion_GivesTheWordsOfTheText(t *testing.T) {
 	} {
 		if got := InQuestion(text, now); len(got) != 1 || got[0].Words != want {
 			t.Errorf("%q has the spans %+v, want the words %q", text, got, want)
+		}
+	}
+}
+
+// A text without a word that only times have is not read at all, so each festival must have one.
+func TestInQuestion_ReadsEachFestival(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(english + chinese) {
+		class, members, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if class != "@feast" && class != "@weakfeast" {
+			continue
+		}
+		members, _, _ = strings.Cut(members, " = ")
+		for name := range strings.SplitSeq(members, " | ") {
+			question := "What did I do on " + name + "?"
+			if !strings.ContainsFunc(name, func(r rune) bool { return r < 0x80 }) {
+				question = name + "我做了什么？"
+			}
+			if len(InQuestion(question, now)) == 0 {
+				t.Errorf("%q names no time", question)
+			}
 		}
 	}
 }
