@@ -44,9 +44,9 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			return g, err
 		}
 	}
-	working.Events = r.forTurn(working.Events)
+	working.Events, working.Before = r.forTurn(working.Events), r.forTurn(working.Before)
 	g.contents[Conversation] = itemsOf(working)
-	r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events))
+	r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events), lastUserText(working.Before))
 	if g.answer, err = s.recall(ctx, r.Query); err != nil {
 		return g, err
 	}

@@ -94,22 +94,28 @@ func (r ring) bytes() int {
 // ageless is the importance from which an event does not age.
 const ageless = 0.5
 
-// view returns the events of the working memory at an instant, oldest first: the latest events after the summary that
-// are not too old and fit. The last event is always included, however long it is.
-func (r ring) view(summarised int64, set Settings, now time.Time) []Event {
+// recent returns the events after the summary that are not too old at an instant, oldest first.
+func (r ring) recent(summarised int64, set Settings, now time.Time) []Event {
 	events := make([]Event, 0, len(r.events))
 	for _, e := range r.events {
 		if e.Number > summarised && !e.Withheld && (e.Importance >= ageless || now.Sub(e.At) < set.Age) {
 			events = append(events, e)
 		}
 	}
+	return events
+}
+
+// fit divides events into the latest ones, which have at most so many tokens together, and those before them. The last
+// event is always among the latest ones, however long it is.
+func fit(events []Event, most int) (before, latest []Event) {
 	tokens := 0
 	for i := len(events) - 1; i >= 0; i-- {
-		if tokens += events[i].Tokens; tokens > set.Tokens {
-			return events[min(i+1, len(events)-1):]
+		if tokens += events[i].Tokens; tokens > most {
+			n := min(i+1, len(events)-1)
+			return events[:n], events[n:]
 		}
 	}
-	return events
+	return nil, events
 }
 
 // TurnLister lists turns of a conversation; db.Conversations has it.

@@ -21,6 +21,7 @@ type Filter struct {
 type Working struct {
 	Conversation memory.Conversation // its Summary covers the time before the events
 	Events       []Event             // that match the filter, oldest first
+	Before       []Event             // recent ones that do not fit, matching or not, oldest first
 	Held         int                 // events, matching or not
 	Tokens       int                 // of all held events
 	Fill         float64             // by events after the summary; 1 is full, above 1 compaction is due
@@ -44,8 +45,11 @@ func (s *Service) Working(ctx context.Context, appID, userID, id string, f Filte
 		if r.last < c.Events { // it was deleted in between
 			continue
 		}
-		held := r.view(c.SummarisedThrough, s.set, s.Now())
-		w := Working{Conversation: c, Events: f.choose(held), Held: len(held), Fill: c.FillRatio(s.set.Events, s.set.Tokens)}
+		before, held := fit(r.recent(c.SummarisedThrough, s.set, s.Now()), s.set.Tokens)
+		w := Working{
+			Conversation: c, Events: f.choose(held), Before: before, Held: len(held),
+			Fill: c.FillRatio(s.set.Events, s.set.Tokens),
+		}
 		for _, e := range held {
 			w.Tokens += e.Tokens
 		}

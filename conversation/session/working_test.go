@@ -115,7 +115,8 @@ func TestWorking_IsBounded(t *testing.T) {
 		{0, 1, []int64{6}}, // the latest is always included
 	} {
 		got := []int64{}
-		for _, e := range r.view(c.summarised, Settings{Tokens: c.tokens, Age: time.Hour}, noon) {
+		_, latest := fit(r.recent(c.summarised, Settings{Age: time.Hour}, noon), c.tokens)
+		for _, e := range latest {
 			got = append(got, e.Number)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {

@@ -176,6 +176,12 @@ func TestContext_TakesQueryFromConversation(t *testing.T) {
 		got.Memories[0].ID != allergy {
 		t.Errorf("a long question: %+v", got)
 	}
+	f.say("u", "d", `{"role":"user","content":"What of peanuts? `+strings.Repeat("at pool.go:12 ", 4000)+`"}`,
+		`{"role":"assistant","content":"One moment."}`)
+	if got := f.contextOf(`"user_id":"u","conversation_id":"d","max_chars":1000`); len(got.Memories) != 1 ||
+		got.Memories[0].ID != allergy || strings.Contains(got.Text, "pool.go") {
+		t.Errorf("a question that does not fit into the working memory: %+v", got)
+	}
 	// A context at an instant has the facts that were valid then.
 	if got := f.contextOf(`"user_id":"u","max_chars":1000,"at":"2025-06-01T00:00:00Z"`); strings.Contains(got.Text,
 		"Lisbon") {
