@@ -47,6 +47,8 @@ type updates struct {
 	queries []subquery // that ask for the present; empty: nothing is looked for
 	lexemes map[uint64]bool
 	kind    asked.Kind
+
+	subjects subjects
 }
 
 // updatesFor returns a finder of updates for queries, which finds nothing if they ask what has happened.
@@ -62,6 +64,7 @@ func updatesFor(queries []subquery, x *index) (u updates) {
 		for _, lexeme := range text.Lexemes(q.Text) {
 			u.lexemes[xxhash.Sum64String(lexeme)] = true
 		}
+		u.subjects.add(q)
 	}
 	return u
 }
@@ -82,13 +85,17 @@ func (u *updates) widen(q Query) Query {
 //
 // Strong is the number of its strong cues of a change. Overlap is the share of lexemes that the two have in common and
 // the query lacks, and words is how well each fits the words of the query, 0..1. A statement without any cue, or one
-// that shares neither words nor topics with the earlier one or the query, changes nothing.
+// that shares neither words nor topics with the earlier one or the query, changes nothing, nor does one about another
+// person or thing than the query names.
 func (u *updates) seem(earlier, later *relevant, before, said string) bool {
 	cues := change.Of(said)
 	if cues == (change.Cues{}) {
 		return false
 	}
 	a, b := u.x.saidIn(earlier.doc), u.x.saidIn(later.doc)
+	if u.subjects.differ(a, b, before, said) {
+		return false
+	}
 	common := 0
 	for lexeme := range b {
 		if a[lexeme] && !u.lexemes[lexeme] {

@@ -27,6 +27,26 @@ func TestRecall_PutsWhatSeemsToUpdateFirst(t *testing.T) {
 			query: "What should I offer her to drink?"},
 		{name: "no change", newer: "I work with great people.", query: "Who do I work for?"},
 		{name: "of another", newer: "My brother works for DHL now.", query: "What does my job at the harbour pay?"},
+		{name: "of another child", older: "My daughter Mia starts school in 2027.",
+			newer: "My daughter Mila starts school in 2029 now.", query: "When does Mia start school?"},
+		{name: "of another ticket", older: "Ticket ABC-104 is open.", newer: "Ticket ABC-140 is closed now.",
+			query: "Is ticket ABC-104 open?"},
+		{name: "of another person in Chinese", older: "赵磊住在成都。", newer: "王芳现在住在重庆。", query: "赵磊住在哪里？"},
+		{name: "of another flat", older: "Flat 3B pays 800 euros.", newer: "Flat 3D now pays 880 euros.",
+			query: "How much does flat 3B pay?"},
+		{name: "of another medicine", older: "I take 5 mg of ramipril in the morning.",
+			newer: "I now take 50 mg of metoprolol in the evening.", query: "How much ramipril do I take?"},
+		{name: "of another's car", older: "My car has the plate B-XY 123.",
+			newer: "My wife's car now has the plate B-XZ 132.", query: "What is my plate?"},
+		{name: "of another room in Chinese", older: "301会议室在三楼。", newer: "310会议室搬到了四楼。", query: "301会议室在几楼？"},
+		{name: "of another colleague in Chinese", older: "我同事小张负责前端。", newer: "我同事小章现在负责测试。",
+			query: "小张负责什么？"},
+		{name: "in other words", older: "I'm renting a tiny studio in Lisbon.", newer: "Finally left the city, home is Evora now.",
+			query: "Which studio do I rent?", raised: true},
+		{name: "of the same person", older: "My brother Tom lives in Leeds.", newer: "Tom has moved to York now.",
+			query: "Where does my brother Tom live?", raised: true},
+		{name: "of the same person by a pronoun", older: "My brother Tom lives in Leeds.",
+			newer: "He sold the flat and moved to York.", query: "Where does my brother Tom live?", raised: true},
 		{name: "the past", newer: "I quit Maersk, I work for DHL now.", query: "Who did I work for?"},
 		{name: "former too", newer: "I quit Maersk, I work for DHL now.", query: "Who do I work for?",
 			asked: Query{IncludeFormer: true}},
@@ -92,7 +112,7 @@ func TestRecall_PutsTheLatestUpdateFirst(t *testing.T) {
 			m.Importance = 1 - float64(i)/2
 		}, true)
 	}
-	a := f.recall(Query{Text: "Where is my home, above a shop?"})
+	a := f.recall(Query{Text: "Where is my home?"})
 	if got := contents(a)[0]; got != "I moved to Leiden, my home is there now." {
 		t.Errorf("recalled %q", contents(a))
 	}

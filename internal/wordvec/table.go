@@ -48,6 +48,21 @@ var loadTable = sync.OnceValue(func() *table {
 	return t
 })
 
+// Rank returns how many words are more frequent than a word in lower case in the English texts that the table was made
+// of; the number of all words for an unknown word.
+func Rank(word string) int {
+	t := loadTable()
+	n, known := t.Number(word)
+	if !known {
+		n = int32(len(t.scales))
+	}
+	first, _ := t.Number(mostFrequent)
+	return int(max(0, n-first))
+}
+
+// mostFrequent is the most frequent word. Single characters and marks precede it in the vocabulary.
+const mostFrequent = "the"
+
 // add adds the row of a piece to sum.
 func (t *table) add(sum *[meaningDim]int64, piece int32) {
 	scale := t.scales[piece]
