@@ -47,13 +47,18 @@ type Service struct {
 	onErased func(owner memory.Owner)
 	now      func() time.Time
 	log      *zap.Logger
+
+	// OnMoved is called after a merge moved memories to a user. Set it before the first merge.
+	OnMoved func(owner memory.Owner, moved int)
 }
 
 // New makes a service. onErased is called for each user who is erased, to remove
 // what this process holds of the user in memory.
 func New(records Records, vectors Vectors, onErased func(owner memory.Owner), now func() time.Time,
 	log *zap.Logger) *Service {
-	return &Service{records: records, vectors: vectors, onErased: onErased, now: now, log: log}
+	return &Service{
+		records: records, vectors: vectors, onErased: onErased, now: now, log: log, OnMoved: func(memory.Owner, int) {},
+	}
 }
 
 // EraseUser is the job that ends an erasure or a merge which its caller could not end. Its end deletes the job with the
@@ -200,7 +205,11 @@ func (s *Service) eraseRows(
 	take := s.records.EraseSome
 	if e.Into != "" {
 		take = func(ctx context.Context, e db.Erasure, step db.EraseStep) (db.ErasedSome, error) {
-			return s.records.MoveSome(ctx, e, into, step)
+			some, err := s.records.MoveSome(ctx, e, into, step)
+			if n := some.Deleted.Memories; err == nil && n > 0 {
+				s.OnMoved(into, n)
+			}
+			return some, err
 		}
 	}
 	for waited := time.Duration(0); ; {

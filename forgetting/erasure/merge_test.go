@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"hippocampus/db"
@@ -57,10 +59,12 @@ func TestMerge_MovesAUserInEveryStore(t *testing.T) {
 	}
 }
 
-// More rows than one step moves.
+// More rows than one step moves. Recall is told of each step, so that it stores the index of the user who has grown.
 func TestMerge_MovesManyRows(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
+	told := map[memory.Owner][]int{}
+	b.OnMoved = func(owner memory.Owner, n int) { told[owner] = append(told[owner], n) }
 	var many []memory.Memory
 	for i := range 2*batch + 1 {
 		many = append(many, unsaved(fmt.Sprint("number ", i)))
@@ -73,6 +77,9 @@ func TestMerge_MovesManyRows(t *testing.T) {
 	b.must(err)
 	if e.Deleted.Memories != len(many) || e.Deleted.Vectors != len(many) {
 		t.Errorf("moved %+v", e.Deleted)
+	}
+	if want := map[memory.Owner][]int{bob: {batch, batch, 1}}; !maps.EqualFunc(told, want, slices.Equal) {
+		t.Errorf("told of %v, want %v", told, want)
 	}
 }
 

@@ -43,6 +43,8 @@ func TestRun_StoresTheIndexesOfUsersWhoHaveGrown(t *testing.T) {
 	}
 	res.Body.Close()
 	waitForIndex(s, cfg.Data, "ada")
+	s.post("/v1/users/ada/merge", `{"into": "cleo"}`)
+	waitForIndex(s, cfg.Data, "cleo")
 	s.stop()
 }
 

@@ -48,6 +48,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 			s.zones.Purge()
 		}, b.now, b.log.Named("erasure")),
 	}
+	mt.erasure.OnMoved = r.recall.MemoriesAdded
 	scheduled := mt.scheduled(b, s, w)
 	timeout := b.cfg.Jobs.Timeout
 	handlers := []jobs.Handler{
