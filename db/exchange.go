@@ -66,11 +66,20 @@ type ExchangeTx interface {
 	// RestoreConversation stores a new conversation of the owner as it is; it is
 	// idle from an instant on. KindConflict: the id exists already.
 	RestoreConversation(ctx context.Context, c memory.Conversation, heard time.Time) error
+	// ContinueConversation gives a conversation of the owner that has had no turn since it had some events the counts,
+	// LastAt, EndedAt, EndReason and a later ConsolidatedThrough of next; it is idle from an instant on.
+	// ErrConversationChanged: it has other events, or was begun by another turn than next.
+	ContinueConversation(ctx context.Context, next memory.Conversation, events int64, heard time.Time) error
 	// RestoreTurn stores a new turn of a conversation of the owner as it is, and
 	// leaves the conversation's counts alone. A turn that is not accepted is never
-	// due. KindConflict: its id or client id exists already, for any owner.
+	// due. KindConflict: its id or client id exists already, for any owner. ErrEventsTaken: the conversation has another
+	// turn with one of its events.
 	RestoreTurn(ctx context.Context, t memory.Turn) error
 }
+
+// ErrEventsTaken is the KindConflict of a turn whose events another turn of the conversation has.
+var ErrEventsTaken = memory.Errorf(memory.KindConflict,
+	"the conversation has other messages in the place of this turn: nothing was overwritten")
 
 // ExportPage chooses a page of an export. Empty fields do not restrict.
 type ExportPage struct {

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -133,5 +134,9 @@ func (l *turnLine) restore(ctx context.Context, i *importing, tx db.UserTx) (fre
 	if err != nil || found {
 		return false, orDifference(err, "turn "+t.ID, turnLineOf(l.FirstTurnID, t), turnLineOf(l.FirstTurnID, stored))
 	}
-	return true, idTaken(tx.RestoreTurn(ctx, t), "a turn, or the one that its client gave it,")
+	err = tx.RestoreTurn(ctx, t)
+	if errors.Is(err, db.ErrEventsTaken) {
+		return true, err
+	}
+	return true, idTaken(err, "a turn, or the one that its client gave it,")
 }

@@ -152,6 +152,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"export skills":           exportSkills,
 		"export conversations":    exportConversations,
 		"restore conversations":   restoreConversations,
+		"continue conversations":  continueConversations,
 		"recorded":                recorded,
 		"restore":                 restore,
 		"conversation grows":      conversationGrows,

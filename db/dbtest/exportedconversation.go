@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -192,6 +193,53 @@ func restoreConversations(t *testing.T, s db.Store) {
 	wantKind(t, in(alice, func(ctx context.Context, tx db.UserTx) error {
 		return tx.RestoreConversation(ctx, c, epoch)
 	}), memory.KindConflict)
+	for first, want := range map[int64]error{2: db.ErrEventsTaken, 4: db.ErrEventsTaken, 6: nil} {
+		overlapping := settledTurn(alice, "c", first, memory.TurnFailed)
+		if err := in(alice, func(ctx context.Context, tx db.UserTx) error {
+			return tx.RestoreTurn(ctx, overlapping)
+		}); !errors.Is(err, want) {
+			t.Errorf("a turn from event %d: %v, want %v", first, err, want)
+		}
+	}
+}
+
+func continueConversations(t *testing.T, s db.Store) {
+	bob := memory.Owner{AppID: "app", UserID: "bob"}
+	c := newConversation(alice, "c")
+	next := c
+	next.Turns, next.Events, next.Tokens, next.LastAt, next.ConsolidatedThrough = 9, 20, 900, after(40), 1
+	next.EndedAt, next.EndReason = time.Time{}, ""
+	begun := next
+	begun.FirstTurnID = memory.NewID()
+	continued := func(owner memory.Owner, next memory.Conversation, events int64) error {
+		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.ContinueConversation(ctx, next, events, after(50))
+		})
+	}
+	for _, owner := range []memory.Owner{alice, bob} {
+		of := c
+		of.Owner = owner
+		must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
+			return tx.RestoreConversation(ctx, of, epoch)
+		}))
+	}
+	for what, err := range map[string]error{
+		"other events":       continued(alice, next, c.Events+1),
+		"another first turn": continued(alice, begun, c.Events),
+	} {
+		if !errors.Is(err, db.ErrConversationChanged) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must(t, continued(alice, next, c.Events))
+	want := next
+	want.ConsolidatedThrough = c.ConsolidatedThrough // the later one
+	wantSame(t, "continued", conversation(t, s, alice, "c"), want)
+	c.Owner = bob
+	wantSame(t, "another user's", conversation(t, s, bob, "c"), c)
+	idle, err := s.Idle(t.Context(), after(51), 10)
+	must(t, err)
+	wantSame(t, "idle", idle, []memory.Conversation{want})
 }
 
 // exerciseExportedConversations is exerciseExported for conversations.
@@ -207,7 +255,9 @@ func exerciseExportedConversations(t *testing.T, s db.Store, owner memory.Owner)
 		must(t, err)
 		_, _, err = tx.RecordedConsolidation(ctx, memory.NewID())
 		must(t, err)
-		must(t, tx.RestoreConversation(ctx, newConversation(owner, "restored"), epoch))
+		c := newConversation(owner, "restored")
+		must(t, tx.RestoreConversation(ctx, c, epoch))
+		must(t, tx.ContinueConversation(ctx, c, c.Events, epoch))
 		must(t, tx.ReviseConversation(ctx, "restored", db.ConversationRevision{From: 1, Title: "a", Retitled: "b"}))
 		must(t, tx.Withhold(ctx, memory.NewID(), nil))
 		must(t, tx.LeaveOut(ctx, memory.NewID(), nil))

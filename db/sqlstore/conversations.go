@@ -171,6 +171,20 @@ func (u *UserTx) RestoreConversation(ctx context.Context, c memory.Conversation,
 	return u.fault(err, "store the conversation")
 }
 
+func (u *UserTx) ContinueConversation(
+	ctx context.Context, next memory.Conversation, events int64, heard time.Time,
+) error {
+	n, err := u.exec(ctx, `UPDATE conversations SET turns = $6, events = $7, tokens = $8, last_at = $9, ended_at = $10,
+			end_reason = $11, consolidated_through = {greatest|max}(consolidated_through, $12), heard_at = $13
+		WHERE app_id = $1 AND user_id = $2 AND id = $3 AND began = $4 AND events = $5`,
+		u.Owner.AppID, u.Owner.UserID, next.ID, next.FirstTurnID, events, next.Turns, next.Events, next.Tokens, next.LastAt,
+		null(next.EndedAt), next.EndReason, next.ConsolidatedThrough, heard)
+	if err == nil && n == 0 {
+		err = db.ErrConversationChanged
+	}
+	return u.fault(err, "continue the conversation")
+}
+
 func (u *UserTx) ReviseConversation(ctx context.Context, id string, r db.ConversationRevision) error {
 	_, err := u.exec(ctx, `UPDATE conversations SET edition = edition + 1,
 			title = CASE WHEN title = $4 THEN $5 ELSE title END,

@@ -177,7 +177,23 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 		t.Owner = u.Owner
 		err = noteMessageIDs(ctx, u.conn, t)
 	}
+	if err == nil {
+		err = u.refuseOverlap(ctx, t)
+	}
 	return u.fault(err, "store the turn")
+}
+
+// refuseOverlap returns db.ErrEventsTaken if another turn of the conversation has an event of t.
+func (u *UserTx) refuseOverlap(ctx context.Context, t memory.Turn) error {
+	begins, found, err := first(ctx, u.conn, only[int64], `SELECT first_event
+		FROM turns{| INDEXED BY turns_of_conversation}
+		WHERE app_id = $1 AND user_id = $2 AND conversation_id = $3 AND last_event > 0 AND last_event >= $4
+			AND id <> $5
+		ORDER BY last_event LIMIT 1`, u.Owner.AppID, u.Owner.UserID, t.ConversationID, t.FirstEvent, t.ID)
+	if err == nil && found && begins <= t.LastEvent() {
+		err = db.ErrEventsTaken
+	}
+	return err
 }
 
 func (u *UserTx) Withhold(ctx context.Context, turnID string, withheld []memory.Withheld) error {

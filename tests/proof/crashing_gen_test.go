@@ -1520,6 +1520,17 @@ func (store *crashingTx) ConsolidateThrough(ctx context.Context, conversationID 
 	})
 }
 
+func (store *crashingTx) ContinueConversation(
+	ctx context.Context,
+	next memory.Conversation,
+	events int64,
+	heard time.Time,
+) error {
+	return act(store.fuse, "tx.ContinueConversation", func() error {
+		return store.real.ContinueConversation(ctx, next, events, heard)
+	})
+}
+
 func (store *crashingTx) CountWorkflows(ctx context.Context, skill string) (int, error) {
 	return get(store.fuse, "tx.CountWorkflows", func() (int, error) {
 		return store.real.CountWorkflows(ctx, skill)
