@@ -27,6 +27,8 @@ type Records interface {
 	ExportUserZones(ctx context.Context, of db.Extent, after *memory.UserZone) ([]memory.UserZone, error)
 	db.UserModes
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
+	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)
 	InScope(ctx context.Context, scope memory.Scope, f func(ctx context.Context, tx db.InstructionTx) error) error
 	InstructionVersions(
 		ctx context.Context, scope memory.Scope, name string, below, limit int,

@@ -23,17 +23,35 @@ type Selection struct {
 // nothing before the first answer of the database. After an error the output has no end, and the caller should write an
 // error line with WriteError.
 func (s *Service) Export(ctx context.Context, what Selection, w io.Writer) error {
-	x := &exporting{Service: s, what: what, out: json.NewEncoder(w), counts: Counts{Memories: 0}}
-	x.out.SetEscapeHTML(false)
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	counts, err := s.export(ctx, what, func(field string, value any) error {
+		if field != "" {
+			value = map[string]any{field: value}
+		}
+		return out.Encode(value)
+	})
+	if err != nil {
+		return err
+	}
+	return out.Encode(endLine{counts})
+}
+
+// export passes each line to out, except for the end, and counts the lines of each kind. A line consists of one field
+// with a value, or of a value alone if the field is empty.
+func (s *Service) export(
+	ctx context.Context, what Selection, out func(field string, value any) error,
+) (Counts, error) {
+	x := &exporting{Service: s, what: what, out: out, counts: Counts{Memories: 0}}
 	for _, export := range []func(context.Context) error{
 		x.zones, x.memories, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions, x.conversations,
 		x.modes,
 	} {
 		if err := export(ctx); err != nil {
-			return err
+			return x.counts, err
 		}
 	}
-	return x.out.Encode(endLine{x.counts})
+	return x.counts, nil
 }
 
 // WriteError ends an export that failed midway.
@@ -45,14 +63,14 @@ func WriteError(w io.Writer, message string) error {
 type exporting struct {
 	*Service
 	what   Selection
-	out    *json.Encoder
+	out    func(field string, value any) error
 	counts Counts
 }
 
 // write writes and counts a line that has one field.
 func (x *exporting) write(kind Kind, field string, value any) error {
 	x.counts[kind]++
-	return x.out.Encode(map[string]any{field: value})
+	return x.out(field, value)
 }
 
 // extent is the part of each table that is exported.
@@ -84,7 +102,7 @@ func (x *exporting) zones(ctx context.Context) error {
 	return each(pageRows, func(last *memory.UserZone) ([]memory.UserZone, error) {
 		found, err := x.records.ExportUserZones(ctx, x.extent(), last)
 		if err == nil && last == nil {
-			err = x.out.Encode(header{Format: Format, Version: Version, ExportedAt: memory.Instant(x.now())})
+			err = x.out("", header{Format: Format, Version: Version, ExportedAt: memory.Instant(x.now())})
 		}
 		return found, err
 	}, func(z memory.UserZone) error { return x.write(TimeZones, "time_zone", zoneLineOf(z)) })
@@ -101,10 +119,10 @@ func (x *exporting) modes(ctx context.Context) error {
 func (x *exporting) memory(r db.Record) error {
 	x.counts[Memories]++
 	fit := fitting(r.Events)
-	err := x.out.Encode(recordLineOf(r, r.Events[:fit]))
+	err := x.out("", recordLineOf(r, r.Events[:fit]))
 	for rest := r.Events[fit:]; err == nil && len(rest) > 0; rest = rest[fit:] {
 		fit = fitting(rest)
-		err = x.out.Encode(continuationLine{memoryKey{r.Memory.UserID, r.Memory.ID}, eventsOf(rest[:fit])})
+		err = x.out("", continuationLine{memoryKey{r.Memory.UserID, r.Memory.ID}, eventsOf(rest[:fit])})
 	}
 	return err
 }

@@ -67,15 +67,8 @@ type LineError struct {
 func (s *Service) Import(
 	ctx context.Context, appID string, stream io.Reader, check func(line []byte) ([]byte, error),
 ) (Report, error) {
-	i := &importing{
-		Service: s, appID: appID, check: check, since: memory.Instant(s.now()),
-		report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{}, zones: map[string]*time.Location{},
-		modes: map[memory.Owner]map[string]memory.ModeSetting{},
-	}
-	i.users.begin = func(ctx context.Context, scope memory.Scope, f func(context.Context, db.UserTx) error) error {
-		return i.inUser(ctx, scope.Owner(), f)
-	}
-	i.scopes.begin = i.inScope
+	i := s.newImport(appID)
+	i.check = check
 	in := newReader(stream)
 	for {
 		text, whole, err := in.next()
@@ -104,6 +97,19 @@ func (s *Service) Import(
 	slices.SortStableFunc(i.report.Errors, func(a, b LineError) int { return cmp.Compare(a.Line, b.Line) })
 	i.report.Complete = i.ended && !i.broken
 	return i.report, nil
+}
+
+func (s *Service) newImport(appID string) *importing {
+	i := &importing{
+		Service: s, appID: appID, since: memory.Instant(s.now()),
+		report: Report{Others: Tallies{}, Errors: []LineError{}}, counts: Counts{}, zones: map[string]*time.Location{},
+		modes: map[memory.Owner]map[string]memory.ModeSetting{},
+	}
+	i.users.begin = func(ctx context.Context, scope memory.Scope, f func(context.Context, db.UserTx) error) error {
+		return i.inUser(ctx, scope.Owner(), f)
+	}
+	i.scopes.begin = i.inScope
+	return i
 }
 
 var errNotExport = memory.Errorf(memory.KindInvalid,
@@ -177,25 +183,34 @@ func (i *importing) take(ctx context.Context, number int, text []byte) error {
 		err = fmt.Errorf("states that the export broke off here: %s", l.Error)
 	case several:
 		err = fmt.Errorf("holds more than one thing: give each a line of its own")
-	case e != nil:
-		var f faults
-		e.check(&f)
-		if err = Wrong(f); err == nil {
-			i.noteZone(e)
-			return i.enqueue(ctx, e, number, len(text))
-		}
-	case l.Memory == nil && l.Continues == nil:
+	case e == nil && l.Memory == nil && l.Continues == nil:
 		err = fmt.Errorf("holds no memory, and nothing else that is known")
 	default:
-		if err = l.check(); err == nil {
-			it := item{line: number, record: l.record(i.appID), continues: l.Memory == nil}
-			return i.add(ctx, it, len(text))
-		}
+		return i.put(ctx, number, len(text), l)
 	}
 	if err != nil {
 		i.fail(number, err)
 	}
 	return nil
+}
+
+// put checks what a line of some bytes holds, and adds it to what waits. An error ends the import.
+func (i *importing) put(ctx context.Context, number, size int, l line) error {
+	if e, _ := l.entry(); e != nil {
+		var f faults
+		e.check(&f)
+		if err := Wrong(f); err != nil {
+			i.fail(number, err)
+			return nil
+		}
+		i.noteZone(e)
+		return i.enqueue(ctx, e, number, size)
+	}
+	if err := l.check(); err != nil {
+		i.fail(number, err)
+		return nil
+	}
+	return i.add(ctx, item{line: number, record: l.record(i.appID), continues: l.Memory == nil}, size)
 }
 
 // begin starts an export within the stream.

@@ -105,7 +105,7 @@ uses it.`,
 func userCommand(o *overrides) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "user",
-		Short:   "Turn memory off for a user, or merge or rename users",
+		Short:   "Turn memory off for a user, or merge, rename or clone users",
 		Example: "  hippocampus user memory off --user bea\n  hippocampus user merge --user visitor-7 --into bea --yes",
 		Args:    noSubcommand,
 		RunE:    help,

@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -123,6 +124,16 @@ func DerivedID(turnID string, place, part int) string {
 	return uuid.UUID(id).String()
 }
 
+// CopiedID returns the id that a copy of something has for another owner. It is always the same id for the same round,
+// which counts the times that the owner began anew, and sorts like the original. id is an id of NewID or DerivedID.
+func CopiedID(id string, of Owner, round int) string {
+	copied, _ := ParseID(id)
+	hash := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %s", of.AppID, of.UserID, round, id))
+	copy(copied[8:], hash[:])         // the bytes before are the time, and the place of a message in its turn
+	copied[8] = 2<<6 | copied[8]&0x3F // variant of RFC 9562
+	return uuid.UUID(copied).String()
+}
+
 // MadeOf reports of ids whether they are ids that DerivedID makes of a turn.
 func MadeOf(turnID string) func(id [16]byte) bool {
 	made, _ := ParseID(DerivedID(turnID, 0, 0))
@@ -135,6 +146,12 @@ func MadeOf(turnID string) func(id [16]byte) bool {
 func PlaceOf(id string) int {
 	parsed, _ := ParseID(id)
 	return int(binary.BigEndian.Uint16(parsed[6:]) & 0xFFF)
+}
+
+// MadeAgain returns the id that DerivedID makes of the same part of another turn. id is an id of DerivedID.
+func MadeAgain(id, turnID string) string {
+	parsed, _ := ParseID(id)
+	return DerivedID(turnID, PlaceOf(id), int(binary.BigEndian.Uint16(parsed[8:])&0x3FFF))
 }
 
 // IsID reports whether s is an id in the canonical form that NewID returns.

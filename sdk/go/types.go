@@ -7,6 +7,8 @@ import "hippocampus/sdk/go/api"
 type (
 	Candidate                = api.Candidate
 	ChangedMemory            = api.ChangedMemory
+	CloneReceipt             = api.CloneReceipt
+	CloneRequest             = api.CloneRequest
 	CompressRequest          = api.CompressRequest
 	CompressionReport        = api.CompressionReport
 	ConsolidateRequest       = api.ConsolidateRequest

@@ -47,6 +47,12 @@ func (c *Client) RenameUser(ctx context.Context, userID string, r RenameRequest)
 	return Decode[MergeReceipt](c.api.RenameUser(ctx, userID, r))
 }
 
+// CloneUser copies everything that an export of a user has to another one, who may be new. Another call copies what is
+// new, and nothing twice: call again after an error.
+func (c *Client) CloneUser(ctx context.Context, userID string, r CloneRequest) (*CloneReceipt, error) {
+	return Decode[CloneReceipt](c.api.CloneUser(ctx, userID, r))
+}
+
 // Stats counts what the app has. With a user it also has that user's retention.
 func (c *Client) Stats(ctx context.Context, p GetStatsParams) (*Stats, error) {
 	return Decode[Stats](c.api.GetStats(ctx, &p))

@@ -40,7 +40,8 @@ func (o owners) confinementOf(rt frame.Route, op *frame.Operation) frame.Confine
 		return func(context.Context, *frame.Request) error { return nil }
 	case rt.Path == "/v1/stats": // counts the whole app, also where it names a user
 		return nil
-	case rt.Path == "/v1/users/:user_id/merge", rt.Path == "/v1/users/:user_id/rename": // these change two users
+	case rt.Path == "/v1/users/:user_id/merge", rt.Path == "/v1/users/:user_id/rename",
+		rt.Path == "/v1/users/:user_id/clone": // these concern two users
 		return nil
 	case strings.HasPrefix(rt.Path, "/v1/users/:user_id/"), rt.Method == "PUT" && rt.Path == "/v1/users/:user_id":
 		return func(_ context.Context, r *frame.Request) error {

@@ -109,6 +109,7 @@ var forUsers = map[string]string{
 	"DELETE /v1/users/:user_id":                `refused`,
 	"POST /v1/users/:user_id/merge":            `refused`,
 	"POST /v1/users/:user_id/rename":           `refused`,
+	"POST /v1/users/:user_id/clone":            `refused`,
 	"GET /v1/users/:user_id/profile":           ``,
 	"POST /v1/admin/verify":                    `refused`,
 	"POST /v1/admin/repair":                    `refused`,

@@ -18,12 +18,15 @@ import (
 	"hippocampus/server/frame"
 )
 
-// Exchanger exports and imports; package exchange implements it.
+// Exchanger exports, imports and clones; package exchange implements it.
 type Exchanger interface {
 	Export(ctx context.Context, what exchange.Selection, w io.Writer) error
 	Import(
 		ctx context.Context, appID string, stream io.Reader, check func(line []byte) ([]byte, error),
 	) (exchange.Report, error)
+	Clone(
+		ctx context.Context, from, into memory.Owner, admit func(line []byte) error,
+	) (exchange.Cloned, error)
 }
 
 const (
@@ -37,12 +40,14 @@ type exchangeHandlers struct {
 	line         *openapi3.Schema // of a line of an export
 	stall        time.Duration    // how long a stream may transfer nothing
 	countRefused func(error)
+	now          func() time.Time
 	log          *zap.Logger
 }
 
 func (h exchangeHandlers) register(r *frame.Routes) {
 	r.AddStream("GET /v1/export", memory.RoleRead, h.export)
 	r.AddStream("POST /v1/import", memory.RoleAdmin, h.importStream)
+	r.Add("POST /v1/users/:user_id/clone", memory.RoleAdmin, frame.WithBody(h.clone))
 }
 
 // export streams. An error after the first byte ends the stream with an error

@@ -48,12 +48,8 @@ func (h mergeHandlers) rename(ctx context.Context, r *frame.Request, body rename
 
 // move moves the user of the path to the user whom a field of the body names.
 func (h mergeHandlers) move(ctx context.Context, r *frame.Request, field, userID string, isNew bool) (any, error) {
-	from := r.Owner("path.user_id", r.Key, r.PathValue("user_id"))
-	into := r.Owner(field, r.Key, userID)
-	if from == into {
-		r.Note(field, "names the user of the path: name another one")
-	}
-	if err := r.Err(); err != nil {
+	from, into, err := twoUsers(r, field, userID)
+	if err != nil {
 		return nil, err
 	}
 	done, err := h.merger.Merge(ctx, db.Merge{From: from, Into: into, New: isNew})
@@ -61,4 +57,14 @@ func (h mergeHandlers) move(ctx context.Context, r *frame.Request, field, userID
 		UserID: from.UserID, Into: into.UserID, RequestedAt: done.RequestedAt, FinishedAt: done.DoneAt,
 		Moved: done.Deleted, Verified: true,
 	}, err
+}
+
+// twoUsers are the user of the path and another one, whom a field of the body names.
+func twoUsers(r *frame.Request, field, userID string) (from, into memory.Owner, err error) {
+	from = r.Owner("path.user_id", r.Key, r.PathValue("user_id"))
+	into = r.Owner(field, r.Key, userID)
+	if from == into {
+		r.Note(field, "names the user of the path: name another one")
+	}
+	return from, into, r.Err()
 }

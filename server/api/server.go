@@ -112,7 +112,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		statsHandlers{o.Stats, newRetention(o.Stats.Retention, now)},
 		exchangeHandlers{
 			exchanger: o.Exchange, quotas: quotas, line: contract.Schema("ExportLine"), stall: o.limits.Stream,
-			countRefused: s.frame.CountRefused, log: o.Logger,
+			countRefused: s.frame.CountRefused, now: now, log: o.Logger,
 		},
 		eventHandlers{
 			EventParts: o.Events, streams: s.streams, stall: o.limits.Stream, draining: s.frame.Draining(),

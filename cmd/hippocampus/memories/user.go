@@ -17,7 +17,7 @@ import (
 // UserCommands returns the commands that concern a user as a whole.
 func UserCommands(sources connection.Sources) []*cobra.Command {
 	p := program{sources}
-	return []*cobra.Command{p.userMemory(), p.merge(), p.rename()}
+	return []*cobra.Command{p.userMemory(), p.merge(), p.rename(), p.clone()}
 }
 
 func modeNames() (names []string) {
@@ -110,6 +110,49 @@ func (p program) rename() *cobra.Command {
 	cmd.Flags().StringVar(&to, "to", "", "the new `id`")
 	return p.command(cmd, options{user: true}, func(a *action, _ []string) error {
 		return a.move("rename", "to", to, func(string) (bool, error) { return true, nil })
+	})
+}
+
+func (p program) clone() *cobra.Command {
+	var into string
+	cmd := &cobra.Command{
+		Use:   "clone",
+		Short: "Copy what a user has to another one",
+		Long: `Copy what a user has to another one, who may be new. Afterwards neither depends on the other. The same command
+again copies what is new, and nothing twice; interrupted, it continues.`,
+		Example:     `  hippocampus user clone --user bea --into bea-test`,
+		Annotations: map[string]string{Routes: "POST /v1/users/{user_id}/clone"},
+		Args:        cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&into, "into", "", "the `user` who receives the copies")
+	return p.command(cmd, options{user: true}, func(a *action, _ []string) error {
+		user, err := a.NeedUser()
+		if err != nil {
+			return err
+		}
+		if into == "" {
+			return exit.Usagef("--into is missing: name the other user")
+		}
+		var done struct {
+			Copied map[string]int
+			Failed int
+			Errors []string
+		}
+		path := "/v1/users/" + url.PathEscape(user) + "/clone"
+		if err := a.call("POST", path, map[string]string{"into": into}, &done); err != nil || a.json {
+			return err
+		}
+		n := done.Copied
+		a.Printf("%s has copies now: %s, %s, %s and %s were copied\n", a.Paint(terminal.Bold, terminal.Line(into)),
+			count(n["memories"], "memory", "memories"), count(n["turns"], "turn", "turns"),
+			count(n["conversations"], "conversation", "conversations"), count(n["facts"], "fact", "facts"))
+		for _, reason := range done.Errors {
+			a.Printf("not copied: %s\n", terminal.Line(reason))
+		}
+		if more := done.Failed - len(done.Errors); more > 0 {
+			a.Printf("not copied: %d more\n", more)
+		}
+		return nil
 	})
 }
 

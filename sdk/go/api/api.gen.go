@@ -1108,6 +1108,128 @@ type CleanedText struct {
 // answer to the request that had them.
 type CleanedTexts = []CleanedText
 
+// CloneCounts Numbers of each kind that the user has.
+type CloneCounts struct {
+	// Consolidations Records of their consolidation.
+	//
+	// Example: 31
+	Consolidations *int `json:"consolidations,omitempty"`
+
+	// Conversations Conversations with their summaries.
+	//
+	// Example: 14
+	Conversations *int `json:"conversations,omitempty"`
+
+	// Facts Evidence for structured facts, accepted or refused.
+	//
+	// Example: 9
+	Facts *int `json:"facts,omitempty"`
+
+	// FileVersions Their former contents.
+	//
+	// Example: 21
+	FileVersions *int `json:"file_versions,omitempty"`
+
+	// Files Files of the memory tool.
+	//
+	// Example: 6
+	Files *int `json:"files,omitempty"`
+
+	// InstructionVersions Their versions.
+	//
+	// Example: 4
+	InstructionVersions *int `json:"instruction_versions,omitempty"`
+
+	// Instructions The user's instructions.
+	//
+	// Example: 2
+	Instructions *int `json:"instructions,omitempty"`
+
+	// Memories Memories of every status.
+	//
+	// Example: 41
+	Memories int `json:"memories"`
+
+	// MemoryModes How much of memory is on, for the user and for conversations.
+	//
+	// Example: 1
+	MemoryModes *int `json:"memory_modes,omitempty"`
+
+	// Outcomes Outcomes of workflows that had an id.
+	//
+	// Example: 19
+	Outcomes *int `json:"outcomes,omitempty"`
+
+	// Skills Workflows of skills.
+	//
+	// Example: 6
+	Skills *int `json:"skills,omitempty"`
+
+	// TimeZones The time zone.
+	//
+	// Example: 1
+	TimeZones *int `json:"time_zones,omitempty"`
+
+	// Turns Turns of conversations.
+	//
+	// Example: 118
+	Turns *int `json:"turns,omitempty"`
+}
+
+// CloneReceipt What was copied from one user to another.
+type CloneReceipt struct {
+	// AlreadyThere Numbers of each kind that the user has.
+	AlreadyThere CloneCounts `json:"already_there"`
+
+	// Copied Numbers of each kind that the user has.
+	Copied CloneCounts `json:"copied"`
+
+	// Errors Why, of the first 100 of them.
+	Errors []string `json:"errors"`
+
+	// Failed Lines of the export that were refused.
+	//
+	// Example: 0
+	Failed int `json:"failed"`
+
+	// FinishedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	FinishedAt Timestamp `json:"finished_at"`
+
+	// Into Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	Into UserID `json:"into"`
+
+	// LeftOut Turns and consolidations that are not finished yet.
+	//
+	// Example: 0
+	LeftOut int `json:"left_out"`
+
+	// RequestedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	RequestedAt Timestamp `json:"requested_at"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
+// CloneRequest The user to whom everything is copied.
+type CloneRequest struct {
+	// Into Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	Into UserID `json:"into"`
+}
+
 // CompressRequest Whose memories to condense.
 type CompressRequest struct {
 	// DryRun Whether to report and change nothing.
@@ -9335,6 +9457,9 @@ type AddTurnJSONRequestBody = TurnRequest
 // SetUserJSONRequestBody defines body for SetUser for application/json ContentType.
 type SetUserJSONRequestBody = UserRequest
 
+// CloneUserJSONRequestBody defines body for CloneUser for application/json ContentType.
+type CloneUserJSONRequestBody = CloneRequest
+
 // MergeUsersJSONRequestBody defines body for MergeUsers for application/json ContentType.
 type MergeUsersJSONRequestBody = MergeRequest
 
@@ -11259,6 +11384,50 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/users/{user_id} (the `SetUser` operationId).
 	SetUser(ctx context.Context, userID UserID, body SetUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CloneUserWithBody Copy what a user has to another one
+	//
+	// Copies everything that an export of the user of the path has to the user in `into`, who may be new: memories of every
+	// status with their histories, relations and dates, facts, instructions, skills, files, conversations with their turns,
+	// the time zone, and how much of memory is on. Each copy has an id of its own, by which all that mentions it names it.
+	// Afterwards neither user depends on the other.
+	//
+	// The ids of the copies follow from the originals. Another call therefore copies what is new, and nothing twice: call
+	// again after an interruption, a 503, or when the user of the path has said more. Nothing that `into` has is
+	// overwritten. `failed` counts the lines of the export that were refused, for the reasons in `errors`: one of the two
+	// copies has changed since, `into` has something else under that name, a quota is reached, or memory is off for `into`.
+	// `left_out` counts turns and consolidations that are not finished yet.
+	//
+	// Not copied: turns without a conversation, candidates, the ids that clients gave to turns, the log of recalls, jobs,
+	// keys, webhooks and receipts. 409: one of the two is being erased or merged, or the user of the path was erased
+	// meanwhile. Role admin.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/users/{user_id}/clone (the `CloneUser` operationId).
+	CloneUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CloneUser Copy what a user has to another one
+	//
+	// Copies everything that an export of the user of the path has to the user in `into`, who may be new: memories of every
+	// status with their histories, relations and dates, facts, instructions, skills, files, conversations with their turns,
+	// the time zone, and how much of memory is on. Each copy has an id of its own, by which all that mentions it names it.
+	// Afterwards neither user depends on the other.
+	//
+	// The ids of the copies follow from the originals. Another call therefore copies what is new, and nothing twice: call
+	// again after an interruption, a 503, or when the user of the path has said more. Nothing that `into` has is
+	// overwritten. `failed` counts the lines of the export that were refused, for the reasons in `errors`: one of the two
+	// copies has changed since, `into` has something else under that name, a quota is reached, or memory is off for `into`.
+	// `left_out` counts turns and consolidations that are not finished yet.
+	//
+	// Not copied: turns without a conversation, candidates, the ids that clients gave to turns, the log of recalls, jobs,
+	// keys, webhooks and receipts. 409: one of the two is being erased or merged, or the user of the path was erased
+	// meanwhile. Role admin.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/users/{user_id}/clone (the `CloneUser` operationId).
+	CloneUser(ctx context.Context, userID UserID, body CloneUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// MergeUsersWithBody Merge a user into another one
 	//
@@ -13861,6 +14030,70 @@ func (c *Client) SetUserWithBody(ctx context.Context, userID UserID, contentType
 // Corresponds with PUT /v1/users/{user_id} (the `SetUser` operationId).
 func (c *Client) SetUser(ctx context.Context, userID UserID, body SetUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetUserRequest(c.Server, userID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CloneUserWithBody Copy what a user has to another one
+//
+// Copies everything that an export of the user of the path has to the user in `into`, who may be new: memories of every
+// status with their histories, relations and dates, facts, instructions, skills, files, conversations with their turns,
+// the time zone, and how much of memory is on. Each copy has an id of its own, by which all that mentions it names it.
+// Afterwards neither user depends on the other.
+//
+// The ids of the copies follow from the originals. Another call therefore copies what is new, and nothing twice: call
+// again after an interruption, a 503, or when the user of the path has said more. Nothing that `into` has is
+// overwritten. `failed` counts the lines of the export that were refused, for the reasons in `errors`: one of the two
+// copies has changed since, `into` has something else under that name, a quota is reached, or memory is off for `into`.
+// `left_out` counts turns and consolidations that are not finished yet.
+//
+// Not copied: turns without a conversation, candidates, the ids that clients gave to turns, the log of recalls, jobs,
+// keys, webhooks and receipts. 409: one of the two is being erased or merged, or the user of the path was erased
+// meanwhile. Role admin.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/users/{user_id}/clone (the `CloneUser` operationId).
+func (c *Client) CloneUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCloneUserRequestWithBody(c.Server, userID, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CloneUser Copy what a user has to another one
+//
+// Copies everything that an export of the user of the path has to the user in `into`, who may be new: memories of every
+// status with their histories, relations and dates, facts, instructions, skills, files, conversations with their turns,
+// the time zone, and how much of memory is on. Each copy has an id of its own, by which all that mentions it names it.
+// Afterwards neither user depends on the other.
+//
+// The ids of the copies follow from the originals. Another call therefore copies what is new, and nothing twice: call
+// again after an interruption, a 503, or when the user of the path has said more. Nothing that `into` has is
+// overwritten. `failed` counts the lines of the export that were refused, for the reasons in `errors`: one of the two
+// copies has changed since, `into` has something else under that name, a quota is reached, or memory is off for `into`.
+// `left_out` counts turns and consolidations that are not finished yet.
+//
+// Not copied: turns without a conversation, candidates, the ids that clients gave to turns, the log of recalls, jobs,
+// keys, webhooks and receipts. 409: one of the two is being erased or merged, or the user of the path was erased
+// meanwhile. Role admin.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/users/{user_id}/clone (the `CloneUser` operationId).
+func (c *Client) CloneUser(ctx context.Context, userID UserID, body CloneUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCloneUserRequest(c.Server, userID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -19293,6 +19526,53 @@ func NewSetUserRequestWithBody(server string, userID UserID, contentType string,
 	}
 
 	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewCloneUserRequest calls the generic CloneUser builder with application/json body
+func NewCloneUserRequest(server string, userID UserID, body CloneUserJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCloneUserRequestWithBody(server, userID, "application/json", bodyReader)
+}
+
+// NewCloneUserRequestWithBody constructs an http.Request for the CloneUser method, with any body, and a specified content type
+func NewCloneUserRequestWithBody(server string, userID UserID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/clone", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}

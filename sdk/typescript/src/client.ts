@@ -308,6 +308,19 @@ export class Hippocampus extends Requests {
     return data(await this.api.POST("/v1/users/{user_id}/rename", { params, body, ...this.with(options) }));
   }
 
+  /**
+   * Copies everything that an export of a user has to another one, who may be new, and returns the receipt. Another call
+   * copies what is new, and nothing twice: call again after an error. Needs a key of the role admin.
+   */
+  async cloneUser(
+    user_id: string,
+    body: t.CloneRequest,
+    options: CallOptions = {},
+  ): Promise<t.CloneReceipt> {
+    const params = { path: { user_id } };
+    return data(await this.api.POST("/v1/users/{user_id}/clone", { params, body, ...this.with(options) }));
+  }
+
   /** Returns which parts of the server are available. Throws an error of the kind `unavailable` if it cannot work. */
   async ready(options: CallOptions = {}): Promise<t.Readiness> {
     return data(await this.api.GET("/readyz", this.with(options)));

@@ -266,6 +266,15 @@ class AsyncHippocampus(AsyncStreams):
         """Gives a user an id that no user has."""
         return await self.request(models.MergeReceipt, "POST", path("/v1/users/{}/rename", user_id), body={"to": to})
 
+    async def clone_user(self, user_id: str, *, into: str) -> models.CloneReceipt:
+        """Copies everything that an export of a user has to another one, who may be new.
+
+        Another call copies what is new, and nothing twice: call again after an error.
+        """
+        return await self.request(
+            models.CloneReceipt, "POST", path("/v1/users/{}/clone", user_id), body={"into": into}
+        )
+
     async def ready(self) -> models.Readiness:
         """Returns which parts of the server are available. It fails (503) if the server cannot work."""
         return await self.request(models.Readiness, "GET", "/readyz")

@@ -256,6 +256,13 @@ class Hippocampus(Streams):
         """Gives a user an id that no user has."""
         return self.request(models.MergeReceipt, "POST", path("/v1/users/{}/rename", user_id), body={"to": to})
 
+    def clone_user(self, user_id: str, *, into: str) -> models.CloneReceipt:
+        """Copies everything that an export of a user has to another one, who may be new.
+
+        Another call copies what is new, and nothing twice: call again after an error.
+        """
+        return self.request(models.CloneReceipt, "POST", path("/v1/users/{}/clone", user_id), body={"into": into})
+
     def ready(self) -> models.Readiness:
         """Returns which parts of the server are available. It fails (503) if the server cannot work."""
         return self.request(models.Readiness, "GET", "/readyz")

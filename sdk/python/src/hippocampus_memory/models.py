@@ -223,6 +223,68 @@ answer to the request that had them.
 """
 
 
+class CloneCounts(Model):
+    """Numbers of each kind that the user has."""
+
+    memories: int
+    """Memories of every status."""
+
+    time_zones: int | None = None
+    """The time zone."""
+
+    facts: int | None = None
+    """Evidence for structured facts, accepted or refused."""
+
+    instructions: int | None = None
+    """The user's instructions."""
+
+    instruction_versions: int | None = None
+    """Their versions."""
+
+    skills: int | None = None
+    """Workflows of skills."""
+
+    outcomes: int | None = None
+    """Outcomes of workflows that had an id."""
+
+    files: int | None = None
+    """Files of the memory tool."""
+
+    file_versions: int | None = None
+    """Their former contents."""
+
+    conversations: int | None = None
+    """Conversations with their summaries."""
+
+    turns: int | None = None
+    """Turns of conversations."""
+
+    consolidations: int | None = None
+    """Records of their consolidation."""
+
+    memory_modes: int | None = None
+    """How much of memory is on, for the user and for conversations."""
+
+
+class CloneReceipt(Model):
+    """What was copied from one user to another."""
+
+    user_id: UserID
+    into: UserID
+    requested_at: Timestamp
+    finished_at: Timestamp
+    copied: CloneCounts
+    already_there: CloneCounts
+    left_out: int
+    """Turns and consolidations that are not finished yet."""
+
+    failed: int
+    """Lines of the export that were refused."""
+
+    errors: list[str]
+    """Why, of the first 100 of them."""
+
+
 class CompressionGroup(Model):
     """Memories that are about the same."""
 

@@ -54,6 +54,12 @@ Cause: TypeAlias = str
 """What led to it."""
 
 
+class CloneRequest(TypedDict):
+    """The user to whom everything is copied."""
+
+    into: UserID
+
+
 class CompressRequest(TypedDict):
     """Whose memories to condense."""
 

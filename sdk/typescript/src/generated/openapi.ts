@@ -1687,6 +1687,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user_id}/clone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy what a user has to another one
+         * @description Copies everything that an export of the user of the path has to the user in `into`, who may be new: memories of every
+         *     status with their histories, relations and dates, facts, instructions, skills, files, conversations with their turns,
+         *     the time zone, and how much of memory is on. Each copy has an id of its own, by which all that mentions it names it.
+         *     Afterwards neither user depends on the other.
+         *
+         *     The ids of the copies follow from the originals. Another call therefore copies what is new, and nothing twice: call
+         *     again after an interruption, a 503, or when the user of the path has said more. Nothing that `into` has is
+         *     overwritten. `failed` counts the lines of the export that were refused, for the reasons in `errors`: one of the two
+         *     copies has changed since, `into` has something else under that name, a quota is reached, or memory is off for `into`.
+         *     `left_out` counts turns and consolidations that are not finished yet.
+         *
+         *     Not copied: turns without a conversation, candidates, the ids that clients gave to turns, the log of recalls, jobs,
+         *     keys, webhooks and receipts. 409: one of the two is being erased or merged, or the user of the path was erased
+         *     meanwhile. Role admin.
+         */
+        post: operations["cloneUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user_id}/profile": {
         parameters: {
             query?: never;
@@ -4855,6 +4888,99 @@ export interface components {
              * @example true
              */
             verified: boolean;
+        };
+        /** @description The user to whom everything is copied. */
+        CloneRequest: {
+            into: components["schemas"]["UserID"];
+        };
+        /** @description What was copied from one user to another. */
+        CloneReceipt: {
+            user_id: components["schemas"]["UserID"];
+            into: components["schemas"]["UserID"];
+            requested_at: components["schemas"]["Timestamp"];
+            finished_at: components["schemas"]["Timestamp"];
+            copied: components["schemas"]["CloneCounts"];
+            already_there: components["schemas"]["CloneCounts"];
+            /**
+             * @description Turns and consolidations that are not finished yet.
+             * @example 0
+             */
+            left_out: number;
+            /**
+             * @description Lines of the export that were refused.
+             * @example 0
+             */
+            failed: number;
+            /** @description Why, of the first 100 of them. */
+            errors: string[];
+        };
+        /** @description Numbers of each kind that the user has. */
+        CloneCounts: {
+            /**
+             * @description Memories of every status.
+             * @example 41
+             */
+            memories: number;
+            /**
+             * @description The time zone.
+             * @example 1
+             */
+            time_zones?: number;
+            /**
+             * @description Evidence for structured facts, accepted or refused.
+             * @example 9
+             */
+            facts?: number;
+            /**
+             * @description The user's instructions.
+             * @example 2
+             */
+            instructions?: number;
+            /**
+             * @description Their versions.
+             * @example 4
+             */
+            instruction_versions?: number;
+            /**
+             * @description Workflows of skills.
+             * @example 6
+             */
+            skills?: number;
+            /**
+             * @description Outcomes of workflows that had an id.
+             * @example 19
+             */
+            outcomes?: number;
+            /**
+             * @description Files of the memory tool.
+             * @example 6
+             */
+            files?: number;
+            /**
+             * @description Their former contents.
+             * @example 21
+             */
+            file_versions?: number;
+            /**
+             * @description Conversations with their summaries.
+             * @example 14
+             */
+            conversations?: number;
+            /**
+             * @description Turns of conversations.
+             * @example 118
+             */
+            turns?: number;
+            /**
+             * @description Records of their consolidation.
+             * @example 31
+             */
+            consolidations?: number;
+            /**
+             * @description How much of memory is on, for the user and for conversations.
+             * @example 1
+             */
+            memory_modes?: number;
         };
         /** @description What was deleted, or moved, since the request, by whichever calls. Of a merge, vectors are those of the former user. */
         ErasedCounts: {
@@ -10096,6 +10222,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MergeReceipt"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cloneUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user whose data is copied, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloneRequest"];
+            };
+        };
+        responses: {
+            /** @description The receipt. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CloneReceipt"];
                 };
             };
             400: components["responses"]["Invalid"];
