@@ -46,7 +46,7 @@ func overloadCommand() *cobra.Command {
 	var size, data, file string
 	o := speed.OverloadOptions{Progress: os.Stderr}
 	c := &cobra.Command{
-		Use: "overload", Short: "Recalls of one client, and of more clients than the server has room for", Args: cobra.NoArgs,
+		Use: "overload", Short: "One client, and more clients than the server has room for", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			o.Size = target.Size(size)
 			if o.Data, err = content.Parse(data); err != nil {
@@ -62,8 +62,9 @@ func overloadCommand() *cobra.Command {
 	f := c.Flags()
 	sizeFlag(c, &size, target.Large)
 	f.StringVar(&data, "data", "1000x100", "USERSxMEMORIES of each")
-	f.IntVar(&o.Clients, "clients", 64, "clients at a time")
-	f.DurationVar(&o.Slice, "slice", 5*time.Second, "how long one client, and then all of them, recall")
+	f.StringSliceVar(&o.Kinds, "kinds", speed.Overloads, "kinds of requests")
+	f.IntSliceVar(&o.Clients, "clients", []int{8, 64}, "numbers of clients at a time, beside one alone")
+	f.DurationVar(&o.Slice, "slice", 5*time.Second, "how long each number of clients sends requests in a round")
 	f.IntVar(&o.Rounds, "rounds", 4, "turns of each")
 	settingsFlag(c, &o.Settings)
 	jsonFlag(c, &file)

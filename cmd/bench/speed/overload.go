@@ -3,12 +3,8 @@ package speed
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net/http"
-	"sync"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
@@ -22,30 +18,49 @@ import (
 type OverloadOptions struct {
 	Size     target.Size
 	Data     content.Data
-	Clients  int           // that recall without a pause, each over its own connection
-	Slice    time.Duration // of one client alone, and of all clients, in one round
+	Kinds    []string      // of requests, see overloads
+	Clients  []int         // numbers of clients that send without a pause, each over its own connection
+	Slice    time.Duration // of each number of clients in one round
 	Rounds   int
 	Settings []string
 	Progress io.Writer
 }
 
-// Overload is one client alone and many clients, measured alternately in one run. A
-// client that is refused with 503 waits for one to two times what Retry-After names.
+// Overload is one client alone and crowds of clients, measured alternately in one run.
 type Overload struct {
 	Size     string          `json:"size"`
 	Machine  measure.Machine `json:"machine"`
 	Settings []string        `json:"settings,omitempty"`
 	Data     string          `json:"data"`
-	Clients  int             `json:"clients"`
-	Alone    measure.Sample  `json:"alone"`
-	Served   measure.Sample  `json:"served"` // of the many clients
-	Shed     int             `json:"shed"`   // requests of the many clients that were refused with 503
+	Crowds   []Crowd         `json:"crowds"` // of each kind, one client alone first
 }
 
-// RunOverload fills a server and overloads it with recalls.
+// Crowd is a number of clients that send requests of one kind without a pause. After a refusal with 503, patient clients
+// wait for one to two times what Retry-After names, and others repeat the request at once.
+type Crowd struct {
+	Kind    string         `json:"kind"`
+	Clients int            `json:"clients"`
+	Patient bool           `json:"patient"`
+	Served  measure.Sample `json:"served"`
+	Refused measure.Sample `json:"refused"`
+
+	served, refused measure.Times
+}
+
+// Share is the share of requests that were refused.
+func (c Crowd) Share() float64 {
+	return float64(c.Refused.Requests) / float64(max(1, c.Served.Requests+c.Refused.Requests))
+}
+
+// RunOverload fills a server, and overloads it with each kind of requests.
 func RunOverload(ctx context.Context, o OverloadOptions) (report Overload, err error) {
 	report = Overload{
-		Size: string(o.Size), Machine: measure.ThisMachine(), Settings: o.Settings, Data: o.Data.String(), Clients: o.Clients,
+		Size: string(o.Size), Machine: measure.ThisMachine(), Settings: o.Settings, Data: o.Data.String(),
+	}
+	for _, kind := range o.Kinds {
+		if overloads[kind] == nil {
+			return report, fmt.Errorf("--kinds knows no %q", kind)
+		}
 	}
 	server, err := target.Start(ctx, target.Options{Size: o.Size, Settings: o.Settings})
 	if err != nil {
@@ -62,82 +77,60 @@ func RunOverload(ctx context.Context, o OverloadOptions) (report Overload, err e
 	if err := b.meet(ctx, o.Data); err != nil {
 		return report, err
 	}
-	var next, shed atomic.Int64
-	recall := func(ctx context.Context, n int) error {
-		random := rand.New(rand.NewPCG(uint64(n), 7))
-		ask := map[string]any{
-			"user_id": o.Data.User(random.IntN(o.Data.Users)), "query": o.Data.Query(random.IntN(queries)),
+	var next atomic.Int64
+	for _, kind := range o.Kinds {
+		crowds, err := b.crowds(ctx, o, kind, &next)
+		if err != nil {
+			return report, fmt.Errorf("%s: %w\n%s", kind, err, server.Log())
 		}
-		_, err := server.Do(ctx, "POST", "/v1/recall", target.Body(ask))
-		return err
+		report.Crowds = append(report.Crowds, crowds...)
 	}
-	var alone, served measure.Times
-	for round := range o.Rounds {
-		fmt.Fprintf(o.Progress, "round %d of %d\n", round+1, o.Rounds)
-		if err := alone.Run(ctx, 1, o.Slice, &next, recall); err != nil {
-			return report, err
-		}
-		if err := crowd(ctx, &served, o.Clients, o.Slice, &next, &shed, recall); err != nil {
-			return report, err
-		}
-	}
-	report.Alone, report.Served = alone.Sample(), served.Sample()
-	report.Shed = int(shed.Load())
 	return report, nil
 }
 
-// crowd calls f for a duration with clients that may be refused: it keeps the times of
-// served requests, and counts shed ones.
-func crowd(
-	ctx context.Context, t *measure.Times, clients int, while time.Duration, next, shed *atomic.Int64,
-	f func(ctx context.Context, n int) error,
-) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	begin := time.Now()
-	for range clients {
-		wait.Go(func() {
-			for time.Since(begin) < while && ctx.Err() == nil {
-				at := time.Now()
-				err := f(ctx, int(next.Add(1)))
-				took := time.Since(at)
-				var refused *target.Refusal
-				switch {
-				case err == nil:
-					mu.Lock()
-					t.Latencies = append(t.Latencies, took)
-					mu.Unlock()
-				case errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable:
-					shed.Add(1)
-					pause := time.Duration(float64(refused.RetryAfter()) * (1 + rand.Float64()))
-					select {
-					case <-time.After(min(pause, while-time.Since(begin))):
-					case <-ctx.Done():
-					}
-				default:
-					cancel(err)
-				}
-			}
-		})
+// crowds measures one client alone, each number of patient clients, and the greatest number of impatient ones.
+func (b *bench) crowds(ctx context.Context, o OverloadOptions, kind string, next *atomic.Int64) ([]Crowd, error) {
+	crowds := []Crowd{{Kind: kind, Clients: 1, Patient: true}}
+	for _, clients := range o.Clients {
+		crowds = append(crowds, Crowd{Kind: kind, Clients: clients, Patient: true})
 	}
-	wait.Wait()
-	t.Took += time.Since(begin)
-	return context.Cause(ctx)
+	crowds = append(crowds, Crowd{Kind: kind, Clients: crowds[len(crowds)-1].Clients})
+	send := func(ctx context.Context, n int) error { return overloads[kind](ctx, b.server, o.Data, n) }
+	for round := range o.Rounds {
+		fmt.Fprintf(o.Progress, "%s: round %d of %d\n", kind, round+1, o.Rounds)
+		for i := range crowds {
+			if err := crowds[i].run(ctx, o.Slice, next, send); err != nil {
+				return nil, err
+			}
+			if err := settleTurns(ctx, b.server); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range crowds {
+		crowds[i].Served, crowds[i].Refused = crowds[i].served.Sample(), crowds[i].refused.Sample()
+	}
+	return crowds, nil
 }
 
 // Print writes the report as a table for people.
 func (o Overload) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s, %d cores, %s memories\n\n", o.Size, o.Machine.Cores, o.Data)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "clients\tserved\tshed\tp50 ms\tp95 ms\tp99 ms\ta second\t")
-	row := func(clients int, s measure.Sample, shed int) {
-		fmt.Fprintf(w, "%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t%.0f\t\n", clients, s.Requests, shed, s.P50, s.P95, s.P99, s.PerSecond)
+	fmt.Fprintln(w, "kind\tclients\tafter a refusal\tserved\trefused\t%\tp50 ms\tp95 ms\tp99 ms\ta second\t"+
+		"p95 to alone\trate to alone\trefusal p50 ms\t")
+	var alone measure.Sample
+	for _, c := range o.Crowds {
+		if c.Clients == 1 {
+			alone = c.Served
+		}
+		after, s := "repeats", c.Served
+		if c.Patient {
+			after = "waits"
+		}
+		_, p95, rate := alone.Ratios(s)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%.1f\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\t%.2f\t%.1f\t\n", c.Kind, c.Clients, after,
+			s.Requests, c.Refused.Requests, 100*c.Share(), s.P50, s.P95, s.P99, s.PerSecond, p95, rate, c.Refused.P50)
 	}
-	row(1, o.Alone, 0)
-	row(o.Clients, o.Served, o.Shed)
-	p50, p95, rate := o.Alone.Ratios(o.Served)
-	fmt.Fprintf(w, "ratio\t\t\t%.2f\t%.2f\t\t%.2f\t\n", p50, p95, rate)
 	return w.Flush()
 }
