@@ -70,6 +70,68 @@ func TestRecall_IsRefusedIfTheServerIsBusy(t *testing.T) {
 	f.want(404, "GET", related, "")
 }
 
+// heldIngester is an ingester that stores turns when they are released.
+type heldIngester struct {
+	TurnIngester
+	entered, release chan struct{}
+}
+
+func (h heldIngester) Accept(ctx context.Context, turn memory.Turn) (memory.Turn, bool, error) {
+	h.entered <- struct{}{}
+	<-h.release
+	return h.TurnIngester.Accept(ctx, turn)
+}
+
+func (h heldIngester) AcceptHeld(ctx context.Context, turn memory.Turn) (memory.Turn, bool, func(), error) {
+	h.entered <- struct{}{}
+	<-h.release
+	return h.TurnIngester.AcceptHeld(ctx, turn)
+}
+
+func TestTurns_AreRefusedIfTheServerIsBusy(t *testing.T) {
+	t.Parallel()
+	held := heldIngester{entered: make(chan struct{}), release: make(chan struct{})}
+	f := newFixture(t, func(o *Options) {
+		held.TurnIngester = o.Turns.Ingester
+		o.Turns.Ingester = held
+		o.MaxInflightTurns = 1
+	})
+	const first = `{"id":"t1","user_id":"u","messages":[{"role":"user","content":"I live in Lisbon."}]}`
+	answered := make(chan int, 1)
+	go func() {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/turns", strings.NewReader(first))
+		r.Header.Set("Authorization", "Bearer write")
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		answered <- w.Code
+	}()
+	<-held.entered
+	second := strings.Replace(first, "t1", "t2", 1)
+	for _, body := range []string{second, strings.Replace(second, "{", `{"return":"context",`, 1)} {
+		w := f.want(503, "POST", "/v1/turns", body)
+		p := parse[frame.Problem](t, w)
+		if w.Header().Get("Retry-After") != "1" || p.Type != "urn:hippocampus:problem:busy" ||
+			!strings.Contains(p.Detail, "api.max_inflight_turns") {
+			t.Errorf("%v %s", w.Header(), w.Body)
+		}
+	}
+	f.want(404, "GET", "/v1/turns/t2", "")
+	f.want(200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`)
+	f.want(201, "POST", "/v1/memories", `{"user_id":"u","content":"Keeps bees"}`)
+	close(held.release)
+	if status := <-answered; status != 202 {
+		t.Errorf("%d", status)
+	}
+	for range 2 {
+		go func() { <-held.entered }()
+		f.want(202, "POST", "/v1/turns", second)
+	}
+	if list := f.want(200, "GET", "/v1/turns?user_id=u", "").Body.String(); strings.Count(list, `"client_id":"t2"`) != 1 {
+		t.Errorf("the repeated turn: %s", list)
+	}
+}
+
 // late is an ingester whose turns lag behind.
 type late struct{ TurnIngester }
 

@@ -34,6 +34,7 @@ type Promoter interface {
 type candidateHandlers struct {
 	CandidateParts
 	quotas *quotas
+	slots  *frame.Slots
 }
 
 func (h candidateHandlers) register(r *frame.Routes) {
@@ -45,7 +46,8 @@ func (h candidateHandlers) register(r *frame.Routes) {
 		Position: func(p db.Proposal) db.Position { return db.Position{At: p.CreatedAt, ID: p.ID} },
 	}.Handle)
 	r.Add("GET /v1/candidates/counts", memory.RoleRead, h.count)
-	r.Add("POST /v1/candidates/promote", memory.RoleWrite, h.quotas.bound(frame.WithBody(h.promote), memories))
+	r.Add("POST /v1/candidates/promote", memory.RoleWrite,
+		h.slots.Bound(h.quotas.bound(frame.WithBody(h.promote), memories)))
 }
 
 type candidateBody struct {

@@ -37,6 +37,7 @@ const (
 type exchangeHandlers struct {
 	exchanger    Exchanger
 	quotas       *quotas
+	slots        *frame.Slots
 	line         *openapi3.Schema // of a line of an export
 	stall        time.Duration    // how long a stream may transfer nothing
 	countRefused func(error)
@@ -45,9 +46,9 @@ type exchangeHandlers struct {
 }
 
 func (h exchangeHandlers) register(r *frame.Routes) {
-	r.AddStream("GET /v1/export", memory.RoleRead, h.export)
-	r.AddStream("POST /v1/import", memory.RoleAdmin, h.importStream)
-	r.Add("POST /v1/users/:user_id/clone", memory.RoleAdmin, frame.WithBody(h.clone))
+	r.AddStream("GET /v1/export", memory.RoleRead, h.slots.Bound(h.export))
+	r.AddStream("POST /v1/import", memory.RoleAdmin, h.slots.Bound(h.importStream))
+	r.Add("POST /v1/users/:user_id/clone", memory.RoleAdmin, h.slots.Bound(frame.WithBody(h.clone)))
 }
 
 // export streams. An error after the first byte ends the stream with an error

@@ -37,11 +37,12 @@ type factHandlers struct {
 	FactParts
 	now    func() time.Time
 	quotas *quotas
+	slots  *frame.Slots
 	modes  ModeKeeper
 }
 
 func (h factHandlers) register(r *frame.Routes) {
-	r.Add("PUT /v1/facts", memory.RoleWrite, h.quotas.bound(frame.WithBody(h.put), memories))
+	r.Add("PUT /v1/facts", memory.RoleWrite, h.slots.Bound(h.quotas.bound(frame.WithBody(h.put), memories)))
 	r.Add("GET /v1/facts", memory.RoleRead, frame.List[db.FactFilter, memory.Fact, factBody]{
 		Name:     "facts",
 		Filter:   h.filter,

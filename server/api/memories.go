@@ -55,17 +55,18 @@ type Undoer interface {
 type memoryHandlers struct {
 	MemoryParts
 	quotas *quotas
+	slots  *frame.Slots
 	modes  ModeKeeper
 	now    func() time.Time
 }
 
 func (h memoryHandlers) register(r *frame.Routes) {
-	r.Add("POST /v1/memories", memory.RoleWrite, h.quotas.bound(frame.WithBody(h.post), memories))
+	r.Add("POST /v1/memories", memory.RoleWrite, h.slots.Bound(h.quotas.bound(frame.WithBody(h.post), memories)))
 	r.AddLimited("POST /v1/memories/batch", memory.RoleWrite, r.Limits.Batch,
-		h.quotas.bound(frame.WithBody(h.postBatch), memories))
+		h.slots.Bound(h.quotas.bound(frame.WithBody(h.postBatch), memories)))
 	r.Add("POST /v1/memories/forget", memory.RoleWrite, frame.WithBody(h.forgetMany))
 	r.Add("POST /v1/memories/restore", memory.RoleWrite,
-		h.quotas.bound(frame.WithBody(h.restoreMany), restored))
+		h.slots.Bound(h.quotas.bound(frame.WithBody(h.restoreMany), restored)))
 	r.Add("GET /v1/memories", memory.RoleRead, frame.List[db.MemoryFilter, memory.Memory, wire.Memory]{
 		Name:     "memories",
 		Filter:   h.filter,
@@ -75,10 +76,10 @@ func (h memoryHandlers) register(r *frame.Routes) {
 		End:      h.end,
 	}.Handle)
 	r.Add("GET /v1/memories/:id", memory.RoleRead, h.get)
-	r.Add("PATCH /v1/memories/:id", memory.RoleWrite, h.quotas.bound(frame.WithBody(h.patch), change))
+	r.Add("PATCH /v1/memories/:id", memory.RoleWrite, h.slots.Bound(h.quotas.bound(frame.WithBody(h.patch), change)))
 	r.Add("DELETE /v1/memories/:id", memory.RoleWrite, editOne(h.Writer.Forget))
 	r.Add("POST /v1/memories/:id/restore", memory.RoleWrite,
-		h.quotas.bound(editOne(h.Writer.Restore), always(db.Usage{Memories: 1, Versions: 1})))
+		h.slots.Bound(h.quotas.bound(editOne(h.Writer.Restore), always(db.Usage{Memories: 1, Versions: 1}))))
 	r.Add("POST /v1/memories/:id/undo", memory.RoleWrite, h.quotas.bound(h.undo, change))
 	r.Add("GET /v1/memories/:id/history", memory.RoleRead, h.history)
 	r.Add("GET /v1/memories/:id/relations", memory.RoleRead, h.relations)

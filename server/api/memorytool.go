@@ -33,11 +33,12 @@ type FileReader interface {
 type memoryToolHandlers struct {
 	MemoryToolParts
 	quotas *quotas
+	slots  *frame.Slots
 	modes  ModeKeeper
 }
 
 func (h memoryToolHandlers) register(r *frame.Routes) {
-	r.Add("POST /v1/memory-tool", memory.RoleRead, frame.WithBody(h.run))
+	r.Add("POST /v1/memory-tool", memory.RoleRead, h.slots.Bound(frame.WithBody(h.run)))
 	list := frame.List[db.FileVersionFilter, memory.FileVersion, fileVersionBody]{
 		Name:     "versions",
 		Filter:   fileVersionFilter,

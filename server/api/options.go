@@ -22,7 +22,9 @@ type Options struct {
 	// own.
 	Origins []string
 	// MaxInflight is how many recalls and contexts run at a time; 0: 64.
-	MaxInflight int
+	MaxInflight       int
+	MaxInflightTurns  int // how many turns are stored at a time; 0: 64
+	MaxInflightWrites int // how many direct writes run at a time; 0: 64
 	// KeepSecrets leaves secrets in the texts of requests.
 	KeepSecrets bool
 	Quotas      Quotas
@@ -70,6 +72,8 @@ func (o Options) withDefaults() (Options, error) {
 	o.Wait = cmp.Or(o.Wait, 30*time.Second)
 	o.limits = o.limits.WithDefaults()
 	o.MaxInflight = cmp.Or(o.MaxInflight, 64)
+	o.MaxInflightTurns = cmp.Or(o.MaxInflightTurns, 64)
+	o.MaxInflightWrites = cmp.Or(o.MaxInflightWrites, 64)
 	o.Recall.Limit = cmp.Or(o.Recall.Limit, defaultRecall)
 	o.Events.Streams = cmp.Or(o.Events.Streams, 16)
 	o.Events.Heartbeat = cmp.Or(o.Events.Heartbeat, 15*time.Second)

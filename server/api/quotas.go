@@ -66,16 +66,14 @@ func (q *quotas) bound(h frame.Handler, adds adds) frame.Handler {
 	}
 }
 
-// boundTurns is bound for turns, except for turns that the app already has: a client that repeats such a turn gets its
+// admitTurn is admit for a turn, except for one that the app already has: a client that repeats such a turn gets its
 // answer.
-func (q *quotas) boundTurns(h frame.Handler, isStored func(ctx context.Context, r *frame.Request) bool) frame.Handler {
-	return func(ctx context.Context, r *frame.Request) (any, error) {
-		err := q.admit(ctx, r.Key.AppID, r.Body, memories)
-		if err != nil && !isStored(ctx, r) {
-			return nil, err
-		}
-		return h(ctx, r)
+func (q *quotas) admitTurn(ctx context.Context, r *frame.Request, isStored func() bool) error {
+	err := q.admit(ctx, r.Key.AppID, r.Body, memories)
+	if err != nil && isStored() {
+		return nil
 	}
+	return err
 }
 
 // addition is the most that a write may add to the usage of an app.

@@ -31,8 +31,8 @@ type feature interface{ register(r *frame.Routes) }
 
 // bounds are the settings by which the API's handlers refuse requests.
 var bounds = []string{
-	"jobs.max_lag", "quotas.bytes", "quotas.chat_tokens", "quotas.memories", "quotas.users", "quotas.versions",
-	"quotas.webhooks",
+	exchangesLimit, "jobs.max_lag", "quotas.bytes", "quotas.chat_tokens", "quotas.memories", "quotas.users",
+	"quotas.versions", "quotas.webhooks", recallsLimit, turnsLimit, writesLimit,
 }
 
 // New returns a server. It fails if openapi.yaml lacks a route or a mount, a metric is
@@ -77,29 +77,30 @@ func New(o Options) (*Server, error) {
 // features wires the handlers of each feature to their parts.
 func (s *Server) features(o Options, contract *frame.Contract) []feature {
 	now, waiter := o.Now, s.frame.Waiter(o.Wait)
-	slots := frame.NewSlots(o.MaxInflight)
+	slots := newSlots(o)
 	quotas := newQuotas(o.Quotas, now)
 	o.Recall.Modes = o.Modes
-	contexts := contextHandlers{RecallParts: o.Recall, slots: slots, now: now, contexts: assembly.Service{
+	contexts := contextHandlers{RecallParts: o.Recall, slots: slots.recalls, now: now, contexts: assembly.Service{
 		Instructor: o.Instructions.Publisher, Facts: o.Facts.Reader, Recaller: o.Recall.Recaller,
 		Sessions: o.Conversations.Sessions, Condenser: o.Condenser,
 		Timeout: o.Recall.Timeout, Counts: assembly.NewCounts(countsCached), Now: now, ZoneOf: o.Recall.ZoneOf,
 	}}
 	return []feature{
 		turnHandlers{
-			TurnParts: o.Turns, waiter: waiter, quotas: quotas, contexts: turnContexts{contexts, s.frame.CountRefused},
+			TurnParts: o.Turns, waiter: waiter, quotas: quotas, slots: slots.turns,
+			contexts: turnContexts{contexts, s.frame.CountRefused},
 		},
 		conversationHandlers{o.Conversations, o.Modes},
 		consolidationHandlers{o.Consolidations, o.Conversations.Reader, waiter},
-		memoryHandlers{MemoryParts: o.Memories, quotas: quotas, modes: o.Modes, now: now},
-		relatedHandlers{o.Related, slots},
-		factHandlers{FactParts: o.Facts, now: now, quotas: quotas, modes: o.Modes},
+		memoryHandlers{MemoryParts: o.Memories, quotas: quotas, slots: slots.writes, modes: o.Modes, now: now},
+		relatedHandlers{o.Related, slots.recalls},
+		factHandlers{FactParts: o.Facts, now: now, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		instructionHandlers{o.Instructions, quotas},
 		skillHandlers{o.Skills, o.Modes},
-		memoryToolHandlers{o.MemoryTool, quotas, o.Modes},
-		candidateHandlers{o.Candidates, quotas},
-		recallHandlers{o.Recall, slots, now},
-		profileHandlers{o.Recall, slots, now},
+		memoryToolHandlers{o.MemoryTool, quotas, slots.writes, o.Modes},
+		candidateHandlers{o.Candidates, quotas, slots.writes},
+		recallHandlers{o.Recall, slots.recalls, now},
+		profileHandlers{o.Recall, slots.recalls, now},
 		contexts,
 		reflectHandlers{o.Reflector},
 		forgetHandlers{o.Forgetter, o.Memories.Reader, now},
@@ -111,8 +112,8 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		userHandlers{o.Users, o.Zones, o.Modes},
 		statsHandlers{o.Stats, newRetention(o.Stats.Retention, now)},
 		exchangeHandlers{
-			exchanger: o.Exchange, quotas: quotas, line: contract.Schema("ExportLine"), stall: o.limits.Stream,
-			countRefused: s.frame.CountRefused, now: now, log: o.Logger,
+			exchanger: o.Exchange, quotas: quotas, slots: slots.exchanges, line: contract.Schema("ExportLine"),
+			stall: o.limits.Stream, countRefused: s.frame.CountRefused, now: now, log: o.Logger,
 		},
 		eventHandlers{
 			EventParts: o.Events, streams: s.streams, stall: o.limits.Stream, draining: s.frame.Draining(),

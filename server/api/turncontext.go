@@ -34,7 +34,10 @@ func (h turnHandlers) accept(ctx context.Context, r *frame.Request, body turnReq
 			r.Note("context", "goes with return, which is missing: send `\"return\": \"context\"` or leave it out")
 			return stored, false, asked, r.Err()
 		}
-		stored, fresh, err = h.Ingester.Accept(ctx, turn)
+		err = h.store(ctx, r, body, func() (err error) {
+			stored, fresh, err = h.Ingester.Accept(ctx, turn)
+			return err
+		})
 		return stored, fresh, asked, err
 	}
 	ask := h.contexts.requestFor(r, body, turn)
@@ -45,12 +48,18 @@ func (h turnHandlers) accept(ctx context.Context, r *frame.Request, body turnReq
 	beginning, end := context.WithCancel(ctx)
 	defer end()
 	var early <-chan turnContextBody
-	if turn.Replaces == "" { // else what it replaces would be in the context
-		early = h.contexts.begin(beginning, r, ask, turn)
-		defer func() { end(); <-early }() // it reads the request
-	}
-	stored, fresh, start, err := h.Ingester.AcceptHeld(ctx, turn)
+	start := func() {}
+	err = h.store(ctx, r, body, func() (err error) {
+		if turn.Replaces == "" { // else what it replaces would be in the context
+			early = h.contexts.begin(beginning, ask, turn)
+		}
+		stored, fresh, start, err = h.Ingester.AcceptHeld(ctx, turn)
+		return err
+	})
 	defer start()
+	if early != nil {
+		defer func() { end(); <-early }()
+	}
 	if err != nil {
 		return stored, false, asked, err
 	}
@@ -60,18 +69,28 @@ func (h turnHandlers) accept(ctx context.Context, r *frame.Request, body turnReq
 	end()
 	turn.ID = stored.ID // and the messages that the client sent, which may repeat those of earlier turns
 	ask.Turn = &turn
-	return stored, fresh, h.contexts.answer(ctx, r, ask), nil
+	return stored, fresh, h.contexts.answer(ctx, ask), nil
+}
+
+// store calls accept, which stores a turn, in a slot and within the quotas of the app. What takes longer, such as the
+// turn's processing and its context, has no slot of turns.
+func (h turnHandlers) store(ctx context.Context, r *frame.Request, body turnRequest, accept func() error) error {
+	return h.slots.Run(ctx, func() error {
+		isStored := func() bool { return h.isStored(ctx, r.Key.AppID, body.ID) }
+		if err := h.quotas.admitTurn(ctx, r, isStored); err != nil {
+			return err
+		}
+		return accept()
+	})
 }
 
 // begin makes a context for a turn that may not be stored yet, in the background. The channel is closed when that ends.
-func (h turnContexts) begin(
-	ctx context.Context, r *frame.Request, ask assembly.Request, turn memory.Turn,
-) <-chan turnContextBody {
+func (h turnContexts) begin(ctx context.Context, ask assembly.Request, turn memory.Turn) <-chan turnContextBody {
 	ask.Turn = &turn
 	made := make(chan turnContextBody, 1)
 	go func() {
 		defer close(made)
-		made <- h.answer(ctx, r, ask)
+		made <- h.answer(ctx, ask)
 	}()
 	return made
 }
@@ -93,14 +112,14 @@ func (h turnContexts) requestFor(r *frame.Request, body turnRequest, turn memory
 }
 
 // answer makes a context within the bounds of POST /v1/context.
-func (h turnContexts) answer(ctx context.Context, r *frame.Request, ask assembly.Request) (body turnContextBody) {
-	_, err := h.slots.Bound(func(ctx context.Context, _ *frame.Request) (any, error) {
+func (h turnContexts) answer(ctx context.Context, ask assembly.Request) (body turnContextBody) {
+	err := h.slots.Run(ctx, func() error {
 		made, err := h.make(ctx, ask)
 		if err == nil {
 			body.Context = &made
 		}
-		return nil, err
-	})(ctx, r)
+		return err
+	})
 	if err != nil {
 		h.countRefused(err)
 		body.ContextProblem = frame.ProblemPointer(err)

@@ -47,11 +47,12 @@ type turnHandlers struct {
 	TurnParts
 	waiter   frame.Waiter
 	quotas   *quotas
+	slots    *frame.Slots
 	contexts turnContexts
 }
 
 func (h turnHandlers) register(r *frame.Routes) {
-	r.Add("POST /v1/turns", memory.RoleWrite, h.quotas.boundTurns(frame.WithBody(h.post), h.isStored))
+	r.Add("POST /v1/turns", memory.RoleWrite, frame.WithBody(h.post))
 	r.Add("GET /v1/turns", memory.RoleRead, frame.List[db.TurnFilter, memory.Turn, turnBody]{
 		Name:     "turns",
 		Filter:   turnFilter,
@@ -188,16 +189,13 @@ func offsetOf(body turnRequest) string {
 	return offset
 }
 
-// isStored reports whether the app has a turn with the client id of the body.
-func (h turnHandlers) isStored(ctx context.Context, r *frame.Request) bool {
-	var body struct {
-		ID string `json:"id"`
-	}
-	if json.Unmarshal(r.Body, &body) != nil || body.ID == "" {
+// isStored reports whether the app has a turn with a client id.
+func (h turnHandlers) isStored(ctx context.Context, appID, clientID string) bool {
+	if clientID == "" {
 		return false
 	}
-	outcome, err := h.Ingester.Outcome(ctx, r.Key.AppID, body.ID)
-	return err == nil && outcome.Turn.ClientID == body.ID
+	outcome, err := h.Ingester.Outcome(ctx, appID, clientID)
+	return err == nil && outcome.Turn.ClientID == clientID
 }
 
 // follow returns the present state of a stored turn. With wait it first waits for the turn

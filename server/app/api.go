@@ -31,21 +31,24 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 	if err != nil {
 		return nil, err
 	}
+	cores := runtime.GOMAXPROCS(0)
 	return api.New(api.Options{
 		Access: frame.Access{
 			Keys: record, Dev: b.cfg.Dev, KeyTTL: KeyTTL,
 			RateLimit: b.cfg.API.RateLimit, Failures: b.cfg.API.AuthFailures,
 			Proxies: config.NetworksOf(b.cfg.API.TrustedProxies),
 		},
-		Wait:        b.cfg.API.WaitTimeout,
-		Origins:     origins(b.cfg),
-		MaxInflight: maxInflight(b.cfg, runtime.GOMAXPROCS(0)),
-		KeepSecrets: b.cfg.Secrets.Keep,
-		Quotas:      quotas(b.cfg, record),
-		Metrics:     frame.Metrics{Registerer: metrics, Gatherer: metrics, Apart: b.cfg.Metrics.Listen != ""},
-		Checks:      checks(s, m),
-		Logger:      b.log.Named("api"),
-		Now:         b.now,
+		Wait:              b.cfg.API.WaitTimeout,
+		Origins:           origins(b.cfg),
+		MaxInflight:       maxInflight(b.cfg, cores),
+		MaxInflightTurns:  maxInflightTurns(b.cfg, cores),
+		MaxInflightWrites: maxInflightWrites(b.cfg, cores),
+		KeepSecrets:       b.cfg.Secrets.Keep,
+		Quotas:            quotas(b.cfg, record),
+		Metrics:           frame.Metrics{Registerer: metrics, Gatherer: metrics, Apart: b.cfg.Metrics.Listen != ""},
+		Checks:            checks(s, m),
+		Logger:            b.log.Named("api"),
+		Now:               b.now,
 
 		Turns:          api.TurnParts{Ingester: w.ingest, Lister: record},
 		Conversations:  api.ConversationParts{Reader: record, Sessions: w.session, Forgetter: w.ingest},

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -164,15 +165,36 @@ var rankingParts = map[string]func(*recall.Settings){
 }
 
 // maxInflight is how many recalls and contexts run at a time: see
-// docs/decisions/0031-what-a-busy-server-refuses.md. Those that wait for a model need no core.
+// docs/decisions/0031-what-a-busy-server-refuses.md.
 func maxInflight(cfg config.Config, cores int) int {
-	switch {
-	case cfg.API.MaxInflight > 0:
-		return cfg.API.MaxInflight
-	case cfg.Embedding.Remote() || cfg.Chat.APIKey != "" || cfg.Rerank.BaseURL != "":
-		return 64 * cores
+	if asksModels(cfg) || cfg.Rerank.BaseURL != "" {
+		return cmp.Or(cfg.API.MaxInflight, waiting*cores)
 	}
-	return max(2, cores)
+	return cmp.Or(cfg.API.MaxInflight, max(2, cores))
+}
+
+// waiting is how many requests that wait for an answer from elsewhere a core has room for.
+const waiting = 64
+
+// asksModels reports whether recalls and direct writes wait for a model at an endpoint, which needs no core.
+func asksModels(cfg config.Config) bool { return cfg.Embedding.Remote() || cfg.Chat.APIKey != "" }
+
+// maxInflightTurns is how many turns are stored at a time: see
+// docs/decisions/0088-writes-have-slots.md.
+func maxInflightTurns(cfg config.Config, cores int) int {
+	return cmp.Or(cfg.API.MaxInflightTurns, 32*cores)
+}
+
+// maxInflightWrites is how many direct writes run at a time. SQLite does one at a time.
+func maxInflightWrites(cfg config.Config, cores int) int {
+	each := 2
+	switch {
+	case asksModels(cfg):
+		each = waiting
+	case cfg.Database.URL == "":
+		each = 1
+	}
+	return cmp.Or(cfg.API.MaxInflightWrites, max(2, each*cores))
 }
 
 // origins returns the origins whose pages may call the API.

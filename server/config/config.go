@@ -319,11 +319,13 @@ type Quotas struct {
 
 // API bounds the requests of clients.
 type API struct {
-	RateLimit       float64       `koanf:"rate_limit" default:"1000" rule:"0..1000000"`  // a second and key; 0: unlimited
-	AuthFailures    int           `koanf:"auth_failures" default:"60" rule:"0..1000000"` // a minute, each address; 0: any
-	TrustedProxies  string        `koanf:"trusted_proxies" rule:"addresses"`             // whose X-Forwarded-For counts
-	MaxInflight     int           `koanf:"max_inflight" default:"0" rule:"0..100000"`    // searches at a time; 0: by cores
-	WaitTimeout     time.Duration `koanf:"wait_timeout" default:"30s" rule:"1ms..10m"`
-	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s" rule:"1ms..10m"`
-	CORSOrigins     string        `koanf:"cors_origins" rule:"origins"` // whose pages may call the API
+	RateLimit         float64       `koanf:"rate_limit" default:"1000" rule:"0..1000000"`      // a second, each key
+	AuthFailures      int           `koanf:"auth_failures" default:"60" rule:"0..1000000"`     // a minute; 0: any
+	TrustedProxies    string        `koanf:"trusted_proxies" rule:"addresses"`                 // of X-Forwarded-For
+	MaxInflight       int           `koanf:"max_inflight" default:"0" rule:"0..100000"`        // searches; 0: by cores
+	MaxInflightTurns  int           `koanf:"max_inflight_turns" default:"0" rule:"0..100000"`  // stored; 0: by cores
+	MaxInflightWrites int           `koanf:"max_inflight_writes" default:"0" rule:"0..100000"` // 0: by cores
+	WaitTimeout       time.Duration `koanf:"wait_timeout" default:"30s" rule:"1ms..10m"`
+	ShutdownTimeout   time.Duration `koanf:"shutdown_timeout" default:"20s" rule:"1ms..10m"`
+	CORSOrigins       string        `koanf:"cors_origins" rule:"origins"` // whose pages may call the API
 }

@@ -42,7 +42,7 @@ func newRefused(further []string) *prometheus.CounterVec {
 		Name: "hippocampus_requests_refused_total",
 		Help: "Requests that were refused because of a bound, by the setting of the bound.",
 	}, []string{"limit"})
-	for _, limit := range append([]string{failedAuth, "api.max_inflight", "api.rate_limit"}, further...) {
+	for _, limit := range append([]string{failedAuth, "api.rate_limit"}, further...) {
 		refused.WithLabelValues(limit)
 	}
 	return refused

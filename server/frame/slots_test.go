@@ -42,16 +42,19 @@ func send(ctx context.Context, h Handler, n int) <-chan error {
 	return ended
 }
 
+// newSlots returns slots for most requests.
+func newSlots(most int) *Slots { return NewSlots(most, "tests", "api.max_tests") }
+
 func TestSlots_BurstWaitsInAQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, o := NewSlots(2), &occupied{release: make(chan struct{})}
-		ended := send(t.Context(), s.Bound(o.handle), 2+2*pressurePerSlot)
-		for waiting := 2 * pressurePerSlot; waiting >= 0; waiting-- {
+		s, o := newSlots(2), &occupied{release: make(chan struct{})}
+		ended := send(t.Context(), s.Bound(o.handle), 2+leastPressure)
+		for waiting := leastPressure; waiting >= 0; waiting-- {
 			if o.running.Load() != 2 || s.pressure.Load() != int64(waiting) {
 				t.Fatalf("%d run and %d wait, want 2 and %d", o.running.Load(), s.pressure.Load(), waiting)
 			}
-			time.Sleep(s.burstWait / 20)
+			time.Sleep(burstWait / 20)
 			o.release <- struct{}{}
 			if err := <-ended; err != nil {
 				t.Fatal(err)
@@ -68,7 +71,7 @@ func TestSlots_BurstWaitsInAQueue(t *testing.T) {
 func TestSlots_RefuseAfterTheQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, o := NewSlots(1), &occupied{release: make(chan struct{})}
+		s, o := newSlots(1), &occupied{release: make(chan struct{})}
 		h := s.Bound(o.handle)
 		send(t.Context(), h, 1)
 		begin := time.Now()
@@ -78,7 +81,7 @@ func TestSlots_RefuseAfterTheQueue(t *testing.T) {
 				var busy *memory.Error
 				err := <-ended
 				if !errors.As(err, &busy) || busy.Kind != memory.KindBusy || busy.RetryAfter != slotRetry ||
-					busy.Limit != "api.max_inflight" {
+					busy.Limit != "api.max_tests" {
 					t.Fatalf("%v", err)
 				}
 				if took := time.Since(begin); took != after {
@@ -87,12 +90,12 @@ func TestSlots_RefuseAfterTheQueue(t *testing.T) {
 			}
 			begin = time.Now()
 		}
-		refused(pressurePerSlot, s.burstWait)
-		refused(3, s.overloadWait) // the clients that were just refused will return
+		refused(leastPressure, burstWait)
+		refused(3, refusalDelay) // the clients that were just refused will return
 		time.Sleep(restTime)
 		synctest.Wait()
 		begin = time.Now()
-		refused(1, s.burstWait) // they have not returned
+		refused(1, burstWait) // they have not returned
 		time.Sleep(restTime)
 		close(o.release)
 		synctest.Wait()
@@ -102,10 +105,36 @@ func TestSlots_RefuseAfterTheQueue(t *testing.T) {
 	})
 }
 
+func TestSlots_OverloadedWaitAsLongAsARequestTakes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, o := newSlots(1), &occupied{release: make(chan struct{})}
+		const takes = 100 * time.Millisecond
+		for range 300 {
+			if err := s.Run(t.Context(), func() error { time.Sleep(takes); return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h := s.Bound(o.handle)
+		send(t.Context(), h, 1)
+		for ended := send(t.Context(), h, leastPressure); len(ended) < leastPressure; synctest.Wait() {
+			time.Sleep(burstWait)
+		}
+		waits := send(t.Context(), h, 1)
+		time.Sleep(takes * 9 / 10)
+		o.release <- struct{}{}
+		synctest.Wait()
+		o.release <- struct{}{}
+		if err := <-waits; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestSlots_AreFreeAfterCancelAndPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, o := NewSlots(1), &occupied{release: make(chan struct{})}
+		s, o := newSlots(1), &occupied{release: make(chan struct{})}
 		running, cancelRunning := context.WithCancel(t.Context())
 		waiting, cancelWaiting := context.WithCancel(t.Context())
 		h := s.Bound(o.handle)

@@ -67,6 +67,33 @@ func TestProxy_PassesWhenMemoryFails(t *testing.T) {
 	}
 }
 
+// A client of the proxy does not know of the turn, and cannot repeat it.
+func TestProxy_RepeatsTheTurnWhileTheServerIsBusy(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.answers("application/json", whole)
+	refusals := 2
+	f.memory = func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/turns" || refusals == 0 {
+			_, _ = io.WriteString(w, "{}")
+			return
+		}
+		refusals--
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"type":"urn:hippocampus:problem:busy","status":503}`)
+	}
+	if _, got := f.post("chat/completions", odd, headerUser, "ana"); got != whole {
+		t.Errorf("%s", got)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.turns) != 3 || f.turns[0]["id"] != f.turns[2]["id"] {
+		t.Errorf("turns: %v", f.turns)
+	}
+}
+
 func TestProxy_ReportsAnUpstreamThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

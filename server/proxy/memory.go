@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hippocampus/internal/memory"
 	"hippocampus/server/loopback"
 )
 
@@ -93,7 +94,18 @@ func reasonOf(err error) string {
 	return "failed"
 }
 
-// write stores a turn. Its id depends on the request and the day, so that a repeated request is one turn.
+// busyFor returns how long a server that is busy asks to wait before the request is repeated.
+func busyFor(err error) (wait time.Duration, busy bool) {
+	var refused *loopback.Refusal
+	if !errors.As(err, &refused) || refused.Problem.Kind() != memory.KindBusy {
+		return 0, false
+	}
+	seconds, err := strconv.Atoi(refused.Header.Get("Retry-After"))
+	return time.Duration(seconds) * time.Second, err == nil
+}
+
+// write stores a turn. Its id depends on the request and the day, so that a repeated request is one turn. Nobody else
+// would send the turn again, so that write does while the server is busy.
 func (p *proxy) write(ctx context.Context, c *call, said message) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
@@ -104,7 +116,17 @@ func (p *proxy) write(ctx context.Context, c *call, said message) {
 	if c.scope.Agent != "" {
 		turn["agent_id"] = c.scope.Agent
 	}
-	err := loopback.Call(ctx, p.v1, http.MethodPost, "/v1/turns", turn, nil)
+	send := func() error { return loopback.Call(ctx, p.v1, http.MethodPost, "/v1/turns", turn, nil) }
+	err := send()
+	for wait, busy := busyFor(err); busy; wait, busy = busyFor(err) {
+		select {
+		case <-time.After(wait):
+			err = send()
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
 	var refused *loopback.Refusal
 	if errors.As(err, &refused) && refused.Status == http.StatusConflict {
 		return // the request was repeated, and the model answered in other words

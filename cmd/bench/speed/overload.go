@@ -35,8 +35,8 @@ type Overload struct {
 	Crowds   []Crowd         `json:"crowds"` // of each kind, one client alone first
 }
 
-// Crowd is a number of clients that send requests of one kind without a pause. After a refusal with 503, patient clients
-// wait for one to two times what Retry-After names, and others repeat the request at once.
+// Crowd is a number of clients that send requests of one kind without a pause. After a refusal with 503, patient
+// clients wait for one to two times what Retry-After names, and others repeat the request at once.
 type Crowd struct {
 	Kind    string         `json:"kind"`
 	Clients int            `json:"clients"`
