@@ -10,6 +10,8 @@ import (
 
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
+	"hippocampus/scorer"
+	"hippocampus/tests/apptest"
 )
 
 // The model is given the reason why its answer was refused. If it answers badly again, the turn fails at once, since
@@ -104,6 +106,47 @@ func TestProcess_DefersWhileTheModelIsUnavailable(t *testing.T) {
 	}
 	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnProcessed || o.Turn.LastError != "" {
 		t.Errorf("replayed: %+v", o.Turn)
+	}
+}
+
+// overQuota is a scorer whose model the app may ask no more today.
+type overQuota struct{ scorer.Scorer }
+
+func (overQuota) Score(context.Context, memory.Turn, []memory.Message) ([]scorer.Fact, error) {
+	return nil, apptest.ErrQuota
+}
+
+// A turn that waits for tomorrow's quota waits a day longer than others before it fails.
+func TestProcess_WaitsADayLongerForTheQuota(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	model := b.Scorer
+	b.Scorer = overQuota{model}
+	turn := b.accept("I keep bees")
+	for _, step := range []struct {
+		age  time.Duration
+		want memory.TurnStatus
+	}{
+		{0, memory.TurnAccepted}, {24 * time.Hour, memory.TurnAccepted}, {48*time.Hour - time.Second, memory.TurnAccepted},
+		{48 * time.Hour, memory.TurnFailed},
+	} {
+		b.clock.Advance(turn.QueuedAt.Add(step.age).Sub(b.clock.Now()))
+		if err := b.processTurn(t.Context(), turn.ID); err != nil {
+			t.Fatal(err)
+		}
+		if o := b.outcome(turn.ID); o.Turn.Status != step.want || o.Turn.Attempts != 0 {
+			t.Errorf("after %s: %+v", step.age, o.Turn)
+		}
+	}
+	if _, err := b.Replay(t.Context(), ada.AppID, turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	b.Scorer = model
+	if err := b.processTurn(t.Context(), turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.outcome(turn.ID); o.Turn.Status != memory.TurnProcessed {
+		t.Errorf("with a quota again: %+v", o.Turn)
 	}
 }
 

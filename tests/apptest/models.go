@@ -2,12 +2,15 @@ package apptest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
 )
 
 // Models starts a scripted endpoint and returns it with a client that neither
@@ -60,6 +63,26 @@ func (c *Chat) Answer(_ context.Context, p llm.Prompt) (string, error) {
 		return "", nil
 	}
 	return reply(p)
+}
+
+// Rationed is a model that an app may ask no more today, since it has used up its quota of tokens.
+type Rationed struct {
+	llm.Chat
+	AppID string
+}
+
+// Answer implements llm.Chat.
+func (r Rationed) Answer(ctx context.Context, p llm.Prompt) (string, error) {
+	if llm.AppOf(ctx) == r.AppID {
+		return "", ErrQuota
+	}
+	return r.Chat.Answer(ctx, p)
+}
+
+// ErrQuota is the error of a call of an app that has used up its quota of tokens.
+var ErrQuota = &memory.Error{
+	Kind: memory.KindUnavailable, Limit: "quotas.chat_tokens", RetryAfter: time.Hour,
+	Err: errors.New("the app has used up its tokens"),
 }
 
 // Embedder counts its calls, and fails if a test wants it to.
