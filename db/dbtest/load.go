@@ -89,6 +89,8 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, s.AddTokens(ctx, []memory.TokenDay{{AppID: "app7", Day: 7, Kind: memory.ChatTokens, Tokens: 1}}))
 	_, err = s.TokensOf(ctx, "app7", 7)
 	must(t, err)
+	_, err = s.PurgeTokens(ctx, 7)
+	must(t, err)
 	must(t, s.KeepRefusedField(ctx, memory.RefusedField{Endpoint: "https://7", Model: "m", Field: "max_tokens"}))
 	_, err = s.RefusedFields(ctx, "https://7")
 	must(t, err)

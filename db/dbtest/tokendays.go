@@ -40,4 +40,19 @@ func tokenDays(t *testing.T, s db.Store) {
 	used, err = s.TokensOf(ctx, "a", 8)
 	must(t, err)
 	wantSame(t, "the next day", used, []memory.TokenDay{tomorrow})
+
+	purged, err := s.PurgeTokens(ctx, 8)
+	must(t, err)
+	wantSame(t, "purged counts", purged, 3)
+	for _, app := range []string{"a", "b"} {
+		used, err = s.TokensOf(ctx, app, 7)
+		must(t, err)
+		wantSame(t, "a purged day of "+app, len(used), 0)
+	}
+	used, err = s.TokensOf(ctx, "a", 8)
+	must(t, err)
+	wantSame(t, "the next day after the purge", used, []memory.TokenDay{tomorrow})
+	purged, err = s.PurgeTokens(ctx, 8)
+	must(t, err)
+	wantSame(t, "counts purged again", purged, 0)
 }

@@ -37,3 +37,22 @@ func (s *Store) AddTokens(ctx context.Context, used []memory.TokenDay) error {
 		ON CONFLICT (app_id, day, kind) DO UPDATE SET tokens = token_days.tokens + excluded.tokens`, args...)
 	return s.fault(err, "count the tokens that apps have used")
 }
+
+// PurgeTokens deletes the counts of days before one. It goes from app to app, since the index begins with the app.
+func (s *Store) PurgeTokens(ctx context.Context, before int) (purged int, err error) {
+	const doing = "purge the tokens that apps have used"
+	appID := ""
+	for {
+		next, err := collect(ctx, s.conn, func(app *string) []any { return []any{app} },
+			`SELECT app_id FROM token_days WHERE app_id > $1 ORDER BY app_id LIMIT 1`, appID)
+		if err != nil || len(next) == 0 {
+			return purged, s.fault(err, doing)
+		}
+		appID = next[0]
+		n, err := s.exec(ctx, `DELETE FROM token_days WHERE app_id = $1 AND day < $2`, appID, before)
+		purged += n
+		if err != nil {
+			return purged, s.fault(err, doing)
+		}
+	}
+}

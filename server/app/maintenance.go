@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/conversation/consolidation"
 	"hippocampus/conversation/session"
+	"hippocampus/db"
 	"hippocampus/db/jobs"
 	"hippocampus/forgetting"
 	"hippocampus/forgetting/erasure"
@@ -97,6 +98,9 @@ func startJobs(ctx context.Context, b base, record *database,
 	return scheduler, nil
 }
 
+// tokenDays is for how many days the tokens that apps have used are kept: for a year and a month's bill.
+const tokenDays = 400
+
 // scheduled lists the jobs over all users. Those without a schedule run when an
 // admin, or the server itself, asks for them.
 func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenance {
@@ -110,6 +114,9 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 		}),
 		job(set.Timeout, "purge", set.Purge, func(ctx context.Context) (purged, error) {
 			n, err := w.forgetting.Purge(ctx, cause)
+			if err == nil {
+				_, err = s.record.PurgeTokens(ctx, db.DayOf(b.now())-tokenDays)
+			}
 			return purged{n}, err
 		}),
 		job(set.Timeout, "recall_log", set.Purge, func(ctx context.Context) (purged, error) {

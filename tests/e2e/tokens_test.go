@@ -105,6 +105,9 @@ func TestTokens_QuotaMakesTurnsWait(t *testing.T) {
 			}
 			return s.call("GET", "/v1/stats", nil, 200).raw
 		})
+		if shown, err := s.carry(adminKey, "stats"); err != nil || !strings.Contains(shown, "chat 110 of 100, embedding ") {
+			t.Errorf("hippocampus stats: %v\n%s", err, shown)
+		}
 		s.stop()
 		s.run()
 		if used := s.tokens(); used["chat"] != 110.0 {

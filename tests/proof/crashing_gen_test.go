@@ -1063,6 +1063,12 @@ func (store *crashingStore) PurgeRecalls(ctx context.Context, before time.Time, 
 	})
 }
 
+func (store *crashingStore) PurgeTokens(ctx context.Context, before int) (int, error) {
+	return get(store.fuse, "PurgeTokens", func() (int, error) {
+		return store.real.PurgeTokens(ctx, before)
+	})
+}
+
 func (store *crashingStore) Purgeable(
 	ctx context.Context,
 	before time.Time,

@@ -75,6 +75,21 @@ func (l shelfLives) String() string {
 	return fmt.Sprintf("%d with an end, %d ended", l.Limited, l.Ended)
 }
 
+// tokens counts what models have used for the app today.
+type tokens struct {
+	Day             string
+	Chat, Embedding int
+	ChatQuota       int `json:"chat_quota"`
+}
+
+func (t tokens) String() string {
+	chat := fmt.Sprint(t.Chat)
+	if t.ChatQuota > 0 {
+		chat += fmt.Sprintf(" of %d", t.ChatQuota)
+	}
+	return fmt.Sprintf("chat %s, embedding %d on %s in UTC", chat, t.Embedding, t.Day)
+}
+
 func (p program) stats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "stats",
@@ -105,6 +120,7 @@ func (p program) stats() *cobra.Command {
 				ShelfLives shelfLives `json:"shelf_lives"`
 				Retention  retention
 			}
+			Tokens    tokens
 			Embedding *struct {
 				Serving, Target string
 				Remaining       int
@@ -123,6 +139,9 @@ func (p program) stats() *cobra.Command {
 			fields = append(fields, [2]string{
 				"of " + terminal.Line(s.User.UserID), s.User.Retention.String() + "; " + s.User.ShelfLives.String(),
 			})
+		}
+		if t := s.Tokens; t.Chat+t.Embedding+t.ChatQuota > 0 {
+			fields = append(fields, [2]string{"tokens", t.String()})
 		}
 		if e := s.Embedding; e != nil {
 			text := terminal.Line(e.Serving)
