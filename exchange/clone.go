@@ -131,8 +131,8 @@ func (c *cloning) copy(ctx context.Context, field string, value any) error {
 }
 
 // resume brings the copy of a conversation of an earlier clone up to date with the original, so that the turns since
-// may follow; isHere is false if there is no such copy. A copy that has gone on by itself stays as it is. The title and
-// the summary of the copy stay.
+// may follow; isHere is false if there is no such copy. A copy that has events of its own stays as it is, and every copy
+// keeps its title and its summary.
 func (c *cloning) resume(ctx context.Context, next memory.Conversation) (isHere bool, err error) {
 	stored, err := c.records.Conversation(ctx, c.into.AppID, c.into.UserID, next.ID)
 	if memory.IsKind(err, memory.KindNotFound) || err == nil && stored.FirstTurnID != next.FirstTurnID {
@@ -152,7 +152,7 @@ func (c *cloning) resume(ctx context.Context, next memory.Conversation) (isHere 
 	return true, nil
 }
 
-// continued gives the stored copy of a conversation the state of next. KindConflict: the copy has gone on by itself.
+// continued gives the stored copy of a conversation the state of next. KindConflict: the copy has events of its own.
 func (c *cloning) continued(ctx context.Context, stored, next memory.Conversation) error {
 	if err := c.refusalOf(ctx, c.into, next.ID); err != nil {
 		return err

@@ -99,7 +99,7 @@ func TestClone_CopiesEachKindOnce(t *testing.T) {
 	}
 }
 
-// A clone of a user who is erased meanwhile is no success, and brings no erased user back.
+// A clone fails if its user is erased meanwhile, and the user stays erased.
 func TestClone_NoticesAnErasure(t *testing.T) {
 	t.Parallel()
 	for _, erased := range []memory.Owner{ada, bob} {

@@ -140,8 +140,8 @@ func (c *cloning) id(of string) string {
 	return memory.CopiedID(of, c.into, c.round)
 }
 
-// idOf is the id of the copy of a memory of a turn, or of none. The copies of the memories of messages have the ids
-// that the copy of the turn gives them.
+// idOf is the id of the copy of a memory, which may have been made from a turn. Memories of messages have the ids that
+// the copy of the turn gives to its messages.
 func (c *cloning) idOf(id, turnID string) string {
 	if parsed, ok := memory.ParseID(id); ok && turnID != "" && memory.MadeOf(turnID)(parsed) {
 		return memory.MadeAgain(id, c.id(turnID))

@@ -41,7 +41,7 @@ type fixture struct {
 	store  *sqlite.Store
 	spy    *spy
 	clock  *apptest.Clock
-	told   int // turns of tell
+	told   int // turns that tell has reported
 }
 
 func newFixture(t *testing.T) *fixture {

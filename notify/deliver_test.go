@@ -73,7 +73,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// tell stores one announcement of a user of "app".
+// tell stores one announcement for a user of "app".
 func tell(t *testing.T, s db.Store, user string, at time.Time) {
 	t.Helper()
 	must(t, s.InUser(t.Context(), memory.Owner{AppID: "app", UserID: user}, func(ctx context.Context, tx db.UserTx) error {

@@ -15,7 +15,7 @@ import (
 	"hippocampus/internal/wordvec"
 )
 
-// subjects are the persons and things that queries ask about. Two statements that differ in them are both current:
+// subjects are the persons and things that queries ask about. Two statements with different ones are both current:
 // "Flat 3B pays 800 euros.", "Flat 3D now pays 880 euros."
 type subjects struct {
 	names  [][]uint64 // hashes of the lexemes of each name and code, without names of the user
@@ -83,7 +83,7 @@ func (s *subjects) differ(earlier, later map[uint64]bool, before, said string) b
 
 var refersBack = lazyregexp.New(`(?i)\b(?:he|him|his|she|hers?|they|them|their|it|its)\b|[他她它]`)
 
-// ofOthers matches what belongs to somebody else than the user: "my wife's car".
+// ofOthers matches possessions of other people: "my wife's car".
 var ofOthers = lazyregexp.New(`(?i)\b(?:my|our)\s+(?:[a-z]+\s+)?[a-z]+['’]s\b`)
 
 // lacksName reports whether only the earlier of two statements has a name or a code of the queries.
@@ -96,12 +96,12 @@ func (s *subjects) lacksName(earlier, later map[uint64]bool) bool {
 	})
 }
 
-// rarer is how many times as rare as the others the word is that tells a subject.
+// rarer is by which factor a word is rarer than the others if it names a subject.
 const rarer = 2
 
 // lacksRarest reports whether a later statement lacks the rarest of the words that the queries and the earlier statement
 // have in common, but has others of them: "ramipril" in "How much ramipril do I take?", "dentist" in "the dentist's
-// appointment". If it has none of them, it is worded in another way.
+// appointment". A later statement without any of them is only worded in another way.
 func (s *subjects) lacksRarest(earlier, later map[uint64]bool) bool {
 	var missing, kept int // the ranks of the rarest ones
 	for _, w := range s.words {
@@ -116,7 +116,7 @@ func (s *subjects) lacksRarest(earlier, later map[uint64]bool) bool {
 	return kept > 0 && missing >= rarer*kept
 }
 
-// label matches what tells things and persons of one kind apart in Chinese: "301" in 301会议室, "A" in A项目, and 张 in 小张.
+// label matches labels of things and persons of one kind in Chinese: "301" in 301会议室, "A" in A项目, 张 in 小张.
 // Its groups are the label and the kind, or the prefix and the name.
 var label = lazyregexp.New(`([0-9A-Za-z]+)(\p{Han}{2})|([小老阿])(\p{Han})`)
 

@@ -59,7 +59,7 @@ func TestMerge_MovesAUserInEveryStore(t *testing.T) {
 	}
 }
 
-// More rows than one step moves. Recall is told of each step, so that it stores the index of the user who has grown.
+// More rows than one step moves. Recall learns of each step, so that it stores the index of the user who has grown.
 func TestMerge_MovesManyRows(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

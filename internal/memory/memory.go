@@ -124,8 +124,8 @@ func DerivedID(turnID string, place, part int) string {
 	return uuid.UUID(id).String()
 }
 
-// CopiedID returns the id that a copy of something has for another owner. It is always the same id for the same round,
-// which counts the times that the owner began anew, and sorts like the original. id is an id of NewID or DerivedID.
+// CopiedID returns the id that a copy has for another owner. It sorts like the original, and is always the same for one
+// round; an erasure of the owner begins a new round. The original is an id of NewID or DerivedID.
 func CopiedID(id string, of Owner, round int) string {
 	copied, _ := ParseID(id)
 	hash := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %s", of.AppID, of.UserID, round, id))

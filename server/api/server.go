@@ -97,7 +97,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		factHandlers{FactParts: o.Facts, now: now, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		instructionHandlers{o.Instructions, quotas},
 		skillHandlers{o.Skills, o.Modes},
-		memoryToolHandlers{o.MemoryTool, quotas, slots.writes, o.Modes},
+		memoryToolHandlers{MemoryToolParts: o.MemoryTool, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		candidateHandlers{o.Candidates, quotas, slots.writes},
 		recallHandlers{o.Recall, slots.recalls, now},
 		profileHandlers{o.Recall, slots.recalls, now},

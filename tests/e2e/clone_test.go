@@ -152,7 +152,7 @@ func TestClone_CopiesAUserInWhole(t *testing.T) {
 }
 
 // What is said after a clone is copied by the next one, unless both have gone on with a conversation, or a memory has
-// changed. A copy that has gone on by itself keeps what it has.
+// changed. A copy with events of its own keeps what it has.
 func TestClone_AddsWhatIsNew(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

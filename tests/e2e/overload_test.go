@@ -55,7 +55,7 @@ func (h *holding) until(t *testing.T, n int64) {
 	})
 }
 
-// refusedAsBusy sends a request, and expects to be told when to repeat it, since a limit is reached.
+// refusedAsBusy sends a request, and expects a refusal that says when to repeat it, since a limit is reached.
 func (s *server) refusedAsBusy(method, path string, body any, limit string) {
 	s.t.Helper()
 	r := s.call(method, path, body, 503)
