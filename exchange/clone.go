@@ -131,7 +131,7 @@ func (c *cloning) copy(ctx context.Context, field string, value any) error {
 }
 
 // resume brings the copy of a conversation of an earlier clone up to date with the original, so that the turns since
-// may follow; isHere is false if there is no such copy. A copy that has events of its own stays as it is, and every copy
+// may follow; isHere is false if there is no such copy. A copy that has events of its own stays as it is. Every copy
 // keeps its title and its summary.
 func (c *cloning) resume(ctx context.Context, next memory.Conversation) (isHere bool, err error) {
 	stored, err := c.records.Conversation(ctx, c.into.AppID, c.into.UserID, next.ID)

@@ -87,7 +87,7 @@ func TestClone_CopiesEachKindOnce(t *testing.T) {
 		t.Errorf("%d texts were embedded", p.embedder.texts)
 	}
 	again, err := p.Clone(t.Context(), ada, bob, admitAll)
-	if err != nil || again.Failed != 0 || fmt.Sprint(again.Present) != fmt.Sprint(first.Copied) {
+	if err != nil || again.Failed != 0 || again.Present.String() != first.Copied.String() {
 		t.Errorf("again: %+v, %v; first %+v", again, err, first)
 	}
 	lines := strings.Count(before, "\n")

@@ -26,7 +26,7 @@ type said struct {
 // event identifies a message.
 type event struct {
 	hash   digest
-	id     digest // of the id that the client gave it; zero: none
+	id     digest // of the id that the client gave it; zero if it gave no id
 	words  digest // hash of speaker and words, if it has an id
 	spoken bool   // an utterance of the user or of the assistant
 }

@@ -99,8 +99,8 @@ func (s *subjects) lacksName(earlier, later map[uint64]bool) bool {
 // rarer is by which factor a word is rarer than the others if it names a subject.
 const rarer = 2
 
-// lacksRarest reports whether a later statement lacks the rarest of the words that the queries and the earlier statement
-// have in common, but has others of them: "ramipril" in "How much ramipril do I take?", "dentist" in "the dentist's
+// lacksRarest reports whether a later statement lacks the rarest of the words that the queries and the earlier one have
+// in common, but has others of them: "ramipril" in "How much ramipril do I take?", "dentist" in "the dentist's
 // appointment". A later statement without any of them is only worded in another way.
 func (s *subjects) lacksRarest(earlier, later map[uint64]bool) bool {
 	var missing, kept int // the ranks of the rarest ones
@@ -120,7 +120,7 @@ func (s *subjects) lacksRarest(earlier, later map[uint64]bool) bool {
 // Its groups are the label and the kind, or the prefix and the name.
 var label = lazyregexp.New(`([0-9A-Za-z]+)(\p{Han}{2})|([小老阿])(\p{Han})`)
 
-// hasAnotherLabel reports whether the earlier of two statements has a label of the queries, and the later one has another
+// hasAnotherLabel reports whether the earlier of two statements has a label of the queries, and the later one another
 // label of the same kind instead.
 func (s *subjects) hasAnotherLabel(before, said string) bool {
 	if len(s.labels) == 0 {
