@@ -41,6 +41,7 @@ type closure struct {
 
 	statements []words         // in all wordings
 	names      words           // of the statements
+	marks      words           // of the statements; see marksIn
 	turns      map[turn]bool   // of the messages that state it
 	talks      map[string]bool // ids of the conversations in which the statement was made
 	agentID    string          // of the memory
@@ -68,6 +69,7 @@ func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, 
 // isKnown is true, and those of other persons.
 func closureOf(m memory.Memory, docs []db.Document, isKnown func(id string) bool) *closure {
 	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}, agentID: m.AgentID}
+	c.marks = words{}
 	c.talks = map[string]bool{m.ConversationID: true}
 	for _, d := range docs {
 		if !isKnown(d.ID) && c.mayKnow(d.AgentID) && !memory.SpeakersDiffer(d.Speaker, m.Speaker) {
@@ -101,6 +103,9 @@ func (c *closure) state(content string) {
 	}
 	for name := range namesIn(content) {
 		c.names[name] = true
+	}
+	for mark := range marksIn(content) {
+		c.marks[mark] = true
 	}
 }
 

@@ -17,7 +17,7 @@ func (c *closure) repeats(why Why, answers bool) func(sentence words) bool {
 		}
 		alludesTo := func(w words) bool { return max(w.in(s), s.in(w)) >= alludes }
 		return slices.ContainsFunc(c.statements, has) || answers && (c.names.in(s) > 0 ||
-			slices.ContainsFunc(c.statements, alludesTo) && !c.statesOther(s))
+			(c.marks.in(s) > 0 || slices.ContainsFunc(c.statements, alludesTo)) && !c.statesOther(s))
 	}
 }
 

@@ -136,6 +136,35 @@ func TestOf_FindsWhatStatesTheSame(t *testing.T) {
 	}
 }
 
+// The assistant's answer takes up what was said, though it repeats few of its words.
+func TestOf_FindsAnswersThatAlludeToTheStatement(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ said, answer, left string }{
+		{"我的女朋友叫林雪。", "林雪是个好听的名字。你们周末有什么计划？", "你们周末有什么计划？"},
+		{"我去年做过心脏手术。", "希望你的心脏手术恢复顺利。", ""},
+		{"我住在上海浦东。", "上海是个好地方。今天想聊什么？", "今天想聊什么？"},
+		{"I have been taking sertraline for my depression since May.", "Does the sertraline help you sleep?", ""},
+		{"My sister has epilepsy.", "Epilepsy can be managed well today.", ""},
+		{"I like to cook dinner with my wife.", "What a nice evening! Which recipe is next?",
+			"What a nice evening! Which recipe is next?"},
+		{"我喜欢喝茶。", "今天有什么开心的事情吗？", "今天有什么开心的事情吗？"},
+	} {
+		var l log
+		l.say("u1", "user", 1, c.said)
+		l.say("a1", "assistant", 1, c.answer)
+		l.say("u2", "user", 2, "Next question.")
+		l.say("a2", "assistant", 3, c.answer) // is no answer to it
+		l.state("fact", memory.TypeFact, c.said, "u1")
+		want := []string{"u1 source ", "a1 echoes " + c.left}
+		if c.left == c.answer {
+			want = want[:1]
+		}
+		if diff := cmp.Diff(want, l.found("fact")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.said, diff)
+		}
+	}
+}
+
 // A fact that was taken from two messages is still stated by the second when the first is forgotten.
 func TestOf_KeepsWhatIsStatedElsewhere(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,8 @@ package api
 
 import "hippocampus/server/frame"
 
-// slots bound how many requests of each kind run at a time, so that no kind takes the time of the others. Requests for
-// one item and requests of operators are not bounded.
+// slots bound how many requests of each kind run at a time, so that no kind takes the time of the others. Reads by id,
+// lists, deletions and requests of operators are not bounded.
 type slots struct {
 	recalls   *frame.Slots // contexts and searches for related memories also
 	turns     *frame.Slots // until the turn is stored; it waits for a worker without one

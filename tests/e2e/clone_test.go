@@ -81,11 +81,10 @@ func (s *server) wantReceipt(receipt reply, failed int, copied, present map[stri
 }
 
 // recalledOf lists what a recall returns, without ids.
-func (s *server) recalledOf(user, query string) (list []string) {
+func (s *server) recalledOf(user, query string, at time.Time) (list []string) {
 	s.t.Helper()
-	at := now().Add(24 * time.Hour).Format(time.RFC3339)
-	r := s.call("POST", "/v1/recall", object{"user_id": user, "query": query, "limit": 20, "touch": false, "at": at,
-		"route": false}, 200)
+	r := s.call("POST", "/v1/recall", object{"user_id": user, "query": query, "limit": 20, "touch": false,
+		"at": at.Format(time.RFC3339), "route": false}, 200)
 	for _, m := range r.list("memories") {
 		list = append(list, fmt.Sprint(m["content"], m["created_at"], m["score"], m["confidence"]))
 	}
@@ -126,7 +125,8 @@ func TestClone_CopiesAUserInWhole(t *testing.T) {
 		s.wantReceipt(s.clone("ada", clone), 0, map[string]int{}, all)
 		s.wantClone(t, "ada", clone)
 		for _, query := range []string{"Where does Ada live?", "Which sports does Ada do?", "bees", "绿茶"} {
-			one, two := s.recalledOf("ada", query), s.recalledOf(clone, query)
+			at := now().Add(24 * time.Hour)
+			one, two := s.recalledOf("ada", query, at), s.recalledOf(clone, query, at)
 			if !slices.Equal(one, two) || len(one) == 0 {
 				t.Errorf("%s:\n%s\n%s", query, strings.Join(one, "\n"), strings.Join(two, "\n"))
 			}
@@ -141,7 +141,7 @@ func TestClone_CopiesAUserInWhole(t *testing.T) {
 		if now := s.exportOf(t, clone); now != kept {
 			t.Errorf("the copy has changed with the original:\n%s\n%s", kept, now)
 		}
-		if found := s.recalledOf(clone, "bees"); len(found) == 0 {
+		if found := s.recalledOf(clone, "bees", now()); len(found) == 0 {
 			t.Error("the copy recalls nothing after the original was erased")
 		}
 		s.storesEqual(scripted, escaped, "%E7%94%A8%E6%88%B7%2F1")
