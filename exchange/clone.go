@@ -78,7 +78,7 @@ func (c *cloning) requireSame(ctx context.Context, begun db.UserState) error {
 	now, err := c.stateOf(ctx, c.from)
 	if err == nil && now.Erased != begun.Erased {
 		err = memory.Errorf(memory.KindConflict,
-			"the user was erased or merged meanwhile: only a part was copied, which erasing the other user removes")
+			"the user was erased or merged in the meantime, so that only a part was copied: erase the other user to remove it")
 	}
 	return err
 }

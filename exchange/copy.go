@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 
 	"hippocampus/internal/memory"
@@ -72,6 +73,8 @@ func (c *cloning) copyOf(ctx context.Context, value any) (l line, copied any, er
 	case modeLine:
 		v.UserID = user
 		l.MemoryMode, copied = &v, v
+	default:
+		err = fmt.Errorf("a line of type %T has no copy", value)
 	}
 	return l, copied, err
 }

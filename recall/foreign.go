@@ -24,14 +24,14 @@ func (s *Service) isByWords(q Query, vector queryVector) bool {
 		s.set.Calibration(llm.SpaceOf(vector.embedder)).Bilingual && function.IsForeign(q.Text)
 }
 
-// sentences are the scripts without spaces whose sentences the built-in models take for single words.
-var sentences = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+// unsegmented are the scripts without spaces whose sentences the built-in models take for single words.
+var unsegmented = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 // settingsFor returns the settings for fusing the candidates of a query. In these scripts a similarity is 0 or chance,
 // so that the words decide alone.
 func (s *Service) settingsFor(q Query, vector queryVector) *Settings {
-	isSentence := strings.ContainsFunc(q.Text, func(r rune) bool { return unicode.In(r, sentences...) })
-	if !isSentence || !s.isByWords(q, vector) {
+	isUnsegmented := strings.ContainsFunc(q.Text, func(r rune) bool { return unicode.In(r, unsegmented...) })
+	if !isUnsegmented || !s.isByWords(q, vector) {
 		return &s.set
 	}
 	set := s.set

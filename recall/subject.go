@@ -62,8 +62,7 @@ func (s *subjects) add(q subquery) {
 	}
 	for word := range strings.FieldsFuncSeq(q.Text, func(r rune) bool { return !isASCIIWord(r) }) {
 		if lexemes := text.Lexemes(word); len(lexemes) == 1 && !slices.Contains(own, lexemes[0]) {
-			rank := min(wordvec.Rank(strings.ToLower(word)), wordvec.Rank(lexemes[0]))
-			s.words = append(s.words, rareWord{xxhash.Sum64String(lexemes[0]), rank})
+			s.words = append(s.words, rareWord{xxhash.Sum64String(lexemes[0]), wordvec.Rank(word, lexemes[0])})
 		}
 	}
 }

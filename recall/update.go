@@ -48,7 +48,7 @@ type updates struct {
 	lexemes map[uint64]bool
 	kind    asked.Kind
 
-	subjects subjects
+	subjects *subjects // of the queries; nil: not read yet
 }
 
 // updatesFor returns a finder of updates for queries, which finds nothing if they ask what has happened.
@@ -64,7 +64,6 @@ func updatesFor(queries []subquery, x *index) (u updates) {
 		for _, lexeme := range text.Lexemes(q.Text) {
 			u.lexemes[xxhash.Sum64String(lexeme)] = true
 		}
-		u.subjects.add(q)
 	}
 	return u
 }
@@ -93,9 +92,6 @@ func (u *updates) seem(earlier, later *relevant, before, said string) bool {
 		return false
 	}
 	a, b := u.x.saidIn(earlier.doc), u.x.saidIn(later.doc)
-	if u.subjects.differ(a, b, before, said) {
-		return false
-	}
 	common := 0
 	for lexeme := range b {
 		if a[lexeme] && !u.lexemes[lexeme] {
@@ -121,7 +117,18 @@ func (u *updates) seem(earlier, later *relevant, before, said string) bool {
 			logit += signal.value
 		}
 	}
-	return logit > 0
+	return logit > 0 && !u.subject().differ(a, b, before, said)
+}
+
+// subject returns the subjects of the queries. Few recalls need them.
+func (u *updates) subject() *subjects {
+	if u.subjects == nil {
+		u.subjects = &subjects{}
+		for _, q := range u.queries {
+			u.subjects.add(q)
+		}
+	}
+	return u.subjects
 }
 
 func topicsOf(said string) topic.Set { return topic.Of(said, text.Lexemes(said)) }

@@ -48,16 +48,18 @@ var loadTable = sync.OnceValue(func() *table {
 	return t
 })
 
-// Rank returns how many words are more frequent than a word in lower case in the English texts that the table was made
-// of; the number of all words for an unknown word.
-func Rank(word string) int {
+// Rank returns how many words are more frequent than a word in the English texts that the table was made of: the least
+// rank of its forms, such as the word and its stem, and the number of all words if the table knows none of them.
+func Rank(forms ...string) int {
 	t := loadTable()
-	n, known := t.Number(word)
-	if !known {
-		n = int32(len(t.scales))
+	rank := int32(len(t.scales))
+	for _, form := range forms {
+		if n, known := t.Number(strings.ToLower(form)); known {
+			rank = min(rank, n)
+		}
 	}
 	first, _ := t.Number(mostFrequent)
-	return int(max(0, n-first))
+	return int(max(0, rank-first))
 }
 
 // mostFrequent is the most frequent word. Single characters and marks precede it in the vocabulary.
