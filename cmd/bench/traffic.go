@@ -63,7 +63,7 @@ func overloadCommand() *cobra.Command {
 	sizeFlag(c, &size, target.Large)
 	f.StringVar(&data, "data", "1000x100", "USERSxMEMORIES of each")
 	f.StringSliceVar(&o.Kinds, "kinds", speed.Overloads, "kinds of requests")
-	f.IntSliceVar(&o.Clients, "clients", []int{8, 64}, "numbers of clients at a time, beside one alone")
+	f.IntSliceVar(&o.Clients, "clients", []int{8, 64}, "how many clients send at a time; one alone is always measured")
 	f.DurationVar(&o.Slice, "slice", 5*time.Second, "how long each number of clients sends requests in a round")
 	f.IntVar(&o.Rounds, "rounds", 4, "turns of each")
 	settingsFlag(c, &o.Settings)

@@ -43,7 +43,7 @@ func marksIn(content string) words {
 		if first := word[0]; first >= utf8.RuneSelf || len(lexemes) != 1 {
 			continue
 		}
-		if min(wordvec.Rank(strings.ToLower(word)), wordvec.Rank(lexemes[0])) >= rareRank {
+		if wordvec.Rank(word, lexemes[0]) >= rareRank {
 			marks[lexemes[0]] = true
 		}
 	}

@@ -49,7 +49,7 @@ var loadTable = sync.OnceValue(func() *table {
 })
 
 // Rank returns how many words are more frequent than a word in the English texts that the table was made of: the least
-// rank of its forms, such as the word and its stem, and the number of all words if the table knows none of them.
+// rank of its forms, such as the word and its stem, and the number of all words for a word that is not in the table.
 func Rank(forms ...string) int {
 	t := loadTable()
 	rank := int32(len(t.scales))
