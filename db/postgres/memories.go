@@ -75,18 +75,23 @@ func memories(ctx context.Context, q querier, sql string, args ...any) ([]memory
 	return pgx.CollectRows(rows, scanMemory)
 }
 
-// Touch counts accesses. It changes the rows in the order of their ids, so that two
-// batches rarely wait for each other.
+// Touch counts accesses. It locks the rows in the order of their ids, so that two
+// batches do not deadlock.
 func (s *Store) Touch(ctx context.Context, touches []db.Touch) error {
 	touches = merged(touches)
 	if len(touches) == 0 {
 		return nil
 	}
 	err := s.execAsync(ctx, `
-		WITH touched AS (
+		WITH t AS (
+			SELECT m.id, m.app_id, m.user_id, n, at
+			FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::timestamptz[]) AS t (id, app_id, user_id, n, at)
+			JOIN agent_memories m USING (id, app_id, user_id)
+			ORDER BY m.id FOR NO KEY UPDATE OF m
+		), touched AS (
 			UPDATE agent_memories m
 			SET access_count = m.access_count + t.n, last_accessed_at = greatest(m.last_accessed_at, t.at)
-			FROM unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::timestamptz[]) AS t (id, app_id, user_id, n, at)
+			FROM t
 			WHERE m.id = t.id AND m.app_id = t.app_id AND m.user_id = t.user_id
 			RETURNING m.app_id, m.user_id, m.agent_id, t.at
 		)

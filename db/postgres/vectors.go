@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -100,12 +99,18 @@ const holds = `(m.vector_claims = done.claim)`
 // has been done since: the older push may have arrived after the newer one.
 const settles = `(` + holds + ` AND m.revision = done.revision AND NOT m.vector_again AND serves)`
 
-// finish ends claims. It changes the rows in the order of their ids, so that two batches
-// rarely wait for each other.
+// finish ends claims. It locks the rows in the order of their ids, so that two batches
+// do not deadlock.
 const finish = `
 	WITH space AS MATERIALIZED (
 		SELECT $5 = '' OR NOT EXISTS (SELECT 1 FROM serving)
 			OR EXISTS (SELECT 1 FROM serving WHERE model = $5 AND dim = $6) AS serves
+	), done AS (
+		SELECT m.id, m.app_id, m.user_id, done.revision, removed, claim
+		FROM unnest($1::uuid[], $2::bigint[], $3::boolean[], $7::text[], $8::text[], $9::bigint[])
+			AS done (id, revision, removed, app_id, user_id, claim)
+		JOIN agent_memories m USING (id, app_id, user_id)
+		ORDER BY m.id FOR NO KEY UPDATE OF m
 	)
 	UPDATE agent_memories m SET
 		vector_claimed_until = CASE WHEN NOT ` + holds + ` THEN m.vector_claimed_until END,
@@ -117,17 +122,13 @@ const finish = `
 		vector_synced_at = CASE WHEN ` + settles + ` THEN $4 ELSE m.vector_synced_at END,
 		vector_since = CASE WHEN ` + settles + ` THEN m.vector_since ELSE $4 END,
 		vector_due = CASE WHEN ` + settles + ` THEN m.vector_due ELSE $4 END
-	FROM unnest($1::uuid[], $2::bigint[], $3::boolean[], $7::text[], $8::text[], $9::bigint[])
-		AS done (id, revision, removed, app_id, user_id, claim), space
+	FROM done, space
 	WHERE m.id = done.id AND m.app_id = done.app_id AND m.user_id = done.user_id`
 
 func (s *Store) FinishVectors(ctx context.Context, done []db.VectorTask, at time.Time) error {
 	if len(done) == 0 {
 		return nil
 	}
-	done = slices.SortedFunc(slices.Values(done), func(a, b db.VectorTask) int {
-		return cmp.Compare(a.Memory.ID, b.Memory.ID)
-	})
 	ids := column(done, func(t db.VectorTask) string { return t.Memory.ID })
 	revisions := column(done, func(t db.VectorTask) int64 { return t.Memory.Revision })
 	removed := column(done, func(t db.VectorTask) bool { return t.Remove })
