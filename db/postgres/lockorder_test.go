@@ -50,7 +50,8 @@ func TestStore_LocksRowsInTheOrderOfTheirIDs(t *testing.T) {
 			defer observer.Close(context.WithoutCancel(t.Context()))
 			a, b := twoMemories(t, s)
 			// A changed row lies behind the others.
-			if _, err := observer.Exec(t.Context(), `UPDATE agent_memories SET access_count = 1 WHERE id = $1`, a.ID); err != nil {
+			const change = `UPDATE agent_memories SET access_count = 1 WHERE id = $1`
+			if _, err := observer.Exec(t.Context(), change, a.ID); err != nil {
 				t.Fatal(err)
 			}
 
