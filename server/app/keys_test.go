@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hippocampus/db/postgres/postgrestest"
+	"hippocampus/internal/freeport"
 	"hippocampus/internal/memory"
 	"hippocampus/server/api"
 	"hippocampus/server/config"
@@ -89,6 +90,38 @@ func TestAdminKey_ReplacesTheOneConfiguredBefore(t *testing.T) {
 }
 
 // The first minutes need one key: the key that is configured or printed works on the whole server.
+// A client that waits for the port may use the configured key in its first request.
+func TestAdminKey_IsValidInTheFirstRequest(t *testing.T) {
+	for name, url := range map[string]string{"SQLite": "", "Postgres": postgrestest.URL(t)} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config.Default()
+			cfg.Data, cfg.Database.URL, cfg.AdminKey = t.TempDir(), url, testKey
+			var err error
+			if cfg.Listen, err = freeport.Address(); err != nil {
+				t.Fatal(err)
+			}
+			first := make(chan int, 1)
+			go func() {
+				request, _ := http.NewRequest(http.MethodGet, "http://"+cfg.Listen+"/v1/stats", nil)
+				request.Header.Set("Authorization", "Bearer "+testKey)
+				for {
+					if res, err := http.DefaultClient.Do(request); err == nil {
+						res.Body.Close()
+						first <- res.StatusCode
+						return
+					}
+				}
+			}()
+			s := start(t, cfg)
+			if status := <-first; status != http.StatusOK {
+				t.Errorf("the first request is answered with %d", status)
+			}
+			http.DefaultClient.CloseIdleConnections()
+			s.stop()
+		})
+	}
+}
+
 func TestAdminKey_IsThatOfAnOperator(t *testing.T) {
 	cfg := config.Default()
 	cfg.Listen = "127.0.0.1:0"

@@ -51,6 +51,7 @@ func openSpaces(ctx context.Context, b base, record *database, m *models) (*spac
 	if m.awaited != nil {
 		m.embedderName = state.Serving.Model + ", until " + b.cfg.Embedding.Model + " answers"
 	}
+	warnOfOpenMilvus(b.cfg, b.log)
 	first, err := s.open(ctx, state.Serving, connectVectors)
 	if err != nil {
 		return nil, nil, err

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"go.uber.org/zap"
@@ -264,24 +263,6 @@ func openPgvector(ctx context.Context, cfg config.Config, space vectorstore.Spac
 			"                (for users with over 10,000 memories: CREATE EXTENSION vector, hippocampus rebuild, restart)"
 	}
 	return opened, name, nil
-}
-
-// warnOfUnusedFile warns if a server without Postgres has left a file of vectors,
-// since erasures do not reach it.
-func warnOfUnusedFile(cfg config.Config, space vectorstore.Space, log *zap.Logger) {
-	path := filepath.Join(cfg.Data, sqlitevec.FileName(space))
-	if _, err := os.Stat(path); err == nil {
-		log.Warn("the vectors are in Postgres, and this file of vectors is not used: delete it", zap.String("file", path))
-	}
-}
-
-// warnOfWideFolder warns if other users of the machine may open the data folder. The
-// database files themselves are private.
-func warnOfWideFolder(folder string, log *zap.Logger) {
-	if info, err := os.Stat(folder); err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		log.Warn("others may open the data folder: take away their permissions with chmod 700",
-			zap.String("folder", folder), zap.Stringer("permissions", info.Mode().Perm()))
-	}
 }
 
 // dataFile returns the path of a file in the data folder, which it creates.

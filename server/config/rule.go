@@ -206,9 +206,11 @@ func isAddress(text string) bool {
 
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
+	return err == nil && IsLoopback(host)
+}
+
+// IsLoopback reports whether a host is this machine.
+func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }

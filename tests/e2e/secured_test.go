@@ -60,3 +60,26 @@ func TestServer_UsesSecuredMilvus(t *testing.T) {
 		s.findsKeeper()
 	})
 }
+
+// A Milvus on another machine is used without a password, or its password is sent unencrypted. The addresses belong to
+// no machine.
+func TestStart_WarnsOfAnOpenMilvus(t *testing.T) {
+	t.Parallel()
+	const noPassword, unencrypted = "Milvus is used without a password", "are sent to it unencrypted"
+	postgres := "DATABASE_URL=" + postgrestest.URL(t)
+	for _, c := range []struct {
+		settings    []string
+		wanted, not string
+	}{
+		{[]string{"MILVUS_HOST=192.0.2.1"}, noPassword, unencrypted},
+		{[]string{"MILVUS_HOST=192.0.2.1", "MILVUS_USER=app", "MILVUS_PASSWORD=hush"}, unencrypted, noPassword},
+		{[]string{"MILVUS_HOST=127.0.0.1", "MILVUS_PORT=1"}, "", noPassword},
+	} {
+		s := start(t, slices.Concat(unwaiting, []string{postgres}, c.settings)...)
+		out := s.printed()
+		if !strings.Contains(out, c.wanted) || strings.Contains(out, c.not) || strings.Contains(out, "hush") {
+			t.Errorf("with %q the server prints\n%s", c.settings, out)
+		}
+		s.kill()
+	}
+}
