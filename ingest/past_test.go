@@ -67,3 +67,23 @@ func TestTakeInPast_KeepsEachMessageOnce(t *testing.T) {
 		t.Errorf("%d turns are left: %v", n, err)
 	}
 }
+
+// A user is erased while the messages of past turns are embedded: nothing of them is stored.
+func TestTakeInPast_KeepsNothingOfAnErasedUser(t *testing.T) {
+	t.Parallel()
+	b := newMessageFixture(t)
+	b.set.Messages = false
+	b.turn("I keep bees in the garden")
+	b.predate()
+	b.set.Messages = true
+	b.models.OnEmbed(func(r llmtest.EmbedRequest) llmtest.Reply {
+		b.erase(ada)
+		return b.models.Embed(r)
+	})
+	if done, err := b.TakeInPast(t.Context()); err != nil || done.Messages != 0 || done.Remaining != 0 {
+		t.Errorf("taken in %+v, %v", done, err)
+	}
+	if left := b.memories(); len(left) != 0 {
+		t.Errorf("kept %+v", left)
+	}
+}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,6 +32,15 @@ func TestDatabase_HangIsReported(t *testing.T) {
 	stored := s.call("POST", "/v1/memories/batch", object{"memories": batch}, 200)
 	for _, result := range stored.body["results"].([]any) {
 		several = append(several, result.(map[string]any)["id"])
+	}
+
+	exported := s.call("GET", "/v1/export?user_id=user-1", nil, 200).raw
+	line := exported[strings.Index(exported, "\n")+1:] // a memory
+	line = line[:strings.Index(line, "\n")+1]
+	header := exported[:strings.Index(exported, "\n")+1]
+	lines := header // of a user each, so that an import that waited for each line would take twelve timeouts
+	for i := range 12 {
+		lines += strings.ReplaceAll(strings.ReplaceAll(line, "user-1", fmt.Sprint("other-", i)), "Keeps", "Has kept")
 	}
 
 	var writers sync.WaitGroup
@@ -81,6 +91,10 @@ func TestDatabase_HangIsReported(t *testing.T) {
 		{"GET", "/v1/stats", nil},
 		{"GET", "/v1/export?user_id=ada", nil},
 		{"PUT", "/v1/facts", object{"user_id": "ada", "type": "home", "key": "city", "value": "Porto"}},
+		{"POST", "/v1/import", lines},
+		{"POST", "/v1/admin/rebuild", nil},
+		{"POST", "/v1/users/user-2/rename", object{"to": "user-2b"}},
+		{"POST", "/v1/users/user-3/clone", object{"into": "user-3b"}},
 		{"DELETE", "/v1/users/ada", nil},
 		{"GET", "/readyz", nil},
 	}
