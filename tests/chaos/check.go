@@ -119,10 +119,14 @@ func (m Memory) value() string {
 	return m.Status
 }
 
-// memories checks the memories that were written directly. Each has its name as a tag, or is a bullet of a file.
+// memories checks the memories that were written directly. Each has its name as a tag, or is a bullet of a file. A
+// superseded one is a former wording, which the server keeps if an insight was made of it.
 func (c *checker) memories() {
 	found := map[string][]Memory{}
 	for _, m := range c.found.Memories {
+		if m.Status == "superseded" {
+			continue
+		}
 		for _, tag := range m.Tags {
 			found[tag] = append(found[tag], m)
 		}

@@ -54,7 +54,9 @@ func (c *checker) pins() {
 	found := map[string]Memory{}
 	for _, m := range c.found.Memories {
 		for _, tag := range m.Tags {
-			found[tag] = m
+			if m.Status != "superseded" {
+				found[tag] = m
+			}
 		}
 	}
 	for _, o := range c.of(Pin) {

@@ -85,10 +85,11 @@ func TestCommandOutcome_ReadsRefusals(t *testing.T) {
 
 func TestWithoutBullet_RemovesOne(t *testing.T) {
 	t.Parallel()
+	const insight = "\n# Reflections\n\n- The lamp keeps bullet1ofuser01, version 1; The desk is old. [3]\n"
 	const file = "# Facts\n\n- The lamp keeps bullet1ofuser01, version 1. [1]\n" +
-		"- The lamp keeps bullet11ofuser01, version 1. [2]\n"
+		"- The lamp keeps bullet11ofuser01, version 1. [2]\n" + insight
 	rest, ok := withoutBullet(file, "bullet1ofuser01")
-	if want := "# Facts\n\n- The lamp keeps bullet11ofuser01, version 1. [2]\n"; !ok || rest != want {
+	if want := "# Facts\n\n- The lamp keeps bullet11ofuser01, version 1. [2]\n" + insight; !ok || rest != want {
 		t.Errorf("%v, %q", ok, rest)
 	}
 	if _, ok := withoutBullet(file, "bullet2ofuser01"); ok {

@@ -9,22 +9,25 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
 // requestTimeout is longer than the server takes for any request, however its stores hang.
 const requestTimeout = 90 * time.Second
 
-// Client calls the server. Unlike the clients of measurements, it never repeats a request,
+// Client calls the servers in turn. Unlike the clients of measurements, it never repeats a request,
 // since the ledger has to know each one.
 type Client struct {
-	url, key string
-	http     http.Client
+	addresses []string
+	calls     atomic.Uint64
+	key       string
+	http      http.Client
 }
 
-// NewClient calls the server at HOST:PORT.
-func NewClient(address, key string) *Client {
-	return &Client{url: "http://" + address, key: key, http: http.Client{Timeout: requestTimeout}}
+// NewClient calls the servers at each HOST:PORT.
+func NewClient(addresses []string, key string) *Client {
+	return &Client{addresses: addresses, key: key, http: http.Client{Timeout: requestTimeout}}
 }
 
 // answer is an answer, or the reason why there is no answer.
@@ -77,7 +80,8 @@ func (c *Client) Do(ctx context.Context, method, path string, body any) answer {
 			return answer{err: err}
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(text))
+	address := c.addresses[c.calls.Add(1)%uint64(len(c.addresses))]
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+address+path, bytes.NewReader(text))
 	if err != nil {
 		return answer{err: err}
 	}

@@ -4,15 +4,16 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"hippocampus/internal/faultproxy"
 )
 
 // Counts are how often each fault was made.
-type Counts struct{ Kills, Hangs, Cuts, Jumps atomic.Int64 }
+type Counts struct{ Kills, Hangs, Cuts, Jumps, Crashes, Fills atomic.Int64 }
 
 // span is a range of times to choose from.
 type span struct{ least, most time.Duration }
@@ -29,6 +30,10 @@ var (
 	faultTime     = span{200 * time.Millisecond, 9 * time.Second}
 	betweenJumps  = span{10 * time.Second, 40 * time.Second}
 	jumpTime      = span{2 * time.Second, 20 * time.Second}
+	betweenFills  = span{10 * time.Second, 40 * time.Second}
+
+	// A Milvus that was killed takes two minutes to start again.
+	betweenCrashes = span{20 * time.Second, 2 * time.Minute}
 )
 
 // shifts are the errors of the clock. No shift lets a memory fade below forgetting.threshold. A turn that was deferred
@@ -50,26 +55,29 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// disturb makes faults until ctx is done. Each kind has random numbers of its own, so
+// disturb makes faults until ctx is done, or one cannot be made. Each kind has random numbers of its own, so
 // that the seed decides the order and the durations of its faults.
-func disturb(ctx context.Context, seed uint64, proxies []*faultproxy.Proxy, clock string, k *keeper, n *Counts) error {
-	var running sync.WaitGroup
+func disturb(ctx context.Context, seed uint64, k *keeper, n *Counts) error {
+	running, ctx := errgroup.WithContext(ctx)
 	random := func(i int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(1000+i))) }
-	for i, proxy := range proxies {
-		running.Go(func() { interrupt(ctx, random(i), proxy, n) })
+	for i, proxy := range k.proxies {
+		running.Go(func() error { return interrupt(ctx, random(i), proxy, n) })
 	}
-	var killing, jumping error
-	running.Go(func() { jumping = jump(ctx, random(100), clock, n) })
-	running.Go(func() { killing = kill(ctx, random(200), k, n) })
-	running.Wait()
-	if killing != nil {
-		return killing
+	for i, r := range k.replicas {
+		running.Go(func() error { return jump(ctx, random(100+i), r.clock, n) })
+		running.Go(func() error { return kill(ctx, random(200+i), r, n) })
 	}
-	return jumping
+	for i, service := range k.crashing {
+		running.Go(func() error { return service.crash(ctx, random(300+i), n) })
+	}
+	if k.disk != nil {
+		running.Go(func() error { return k.disk.fill(ctx, random(400), n) })
+	}
+	return running.Wait()
 }
 
 // interrupt makes connections hang or cuts them, repeatedly.
-func interrupt(ctx context.Context, r *rand.Rand, proxy *faultproxy.Proxy, n *Counts) {
+func interrupt(ctx context.Context, r *rand.Rand, proxy *faultproxy.Proxy, n *Counts) error {
 	for wait(ctx, betweenFaults.choose(r)) {
 		begin, end, count := proxy.Hang, proxy.Resume, &n.Hangs
 		if r.IntN(2) == 0 {
@@ -80,6 +88,7 @@ func interrupt(ctx context.Context, r *rand.Rand, proxy *faultproxy.Proxy, n *Co
 		wait(ctx, faultTime.choose(r))
 		end()
 	}
+	return nil
 }
 
 // jump sets the server's clock wrong and right again.
@@ -103,11 +112,11 @@ func shift(clock string, by time.Duration) error {
 	return os.Chtimes(clock, at, at)
 }
 
-// kill kills the server and starts it again.
-func kill(ctx context.Context, r *rand.Rand, k *keeper, n *Counts) error {
+// kill kills a server and starts it again.
+func kill(ctx context.Context, r *rand.Rand, replica *replica, n *Counts) error {
 	for wait(ctx, betweenKills.choose(r)) {
 		n.Kills.Add(1)
-		if err := k.restart(ctx, downTime.choose(r)); err != nil {
+		if err := replica.restart(ctx, downTime.choose(r)); err != nil {
 			return err
 		}
 	}

@@ -111,12 +111,16 @@ func (w *writer) removeBullet(ctx context.Context, user string) {
 	})
 }
 
-// withoutBullet removes the bullet of a memory that addBullet wrote; ok is false if there is no such bullet.
+// withoutBullet removes the bullet of a memory that addBullet wrote; ok is false if there is no such bullet. An insight
+// may quote the memory, and is not among the facts.
 func withoutBullet(file, name string) (rest string, ok bool) {
 	var kept []string
-	removed := 0
+	removed, section := 0, ""
 	for line := range strings.Lines(file) {
-		if strings.HasPrefix(line, "- The ") && strings.Contains(line, " keeps "+name+", version ") {
+		if strings.HasPrefix(line, "# ") {
+			section = strings.TrimSpace(line)
+		}
+		if section == "# Facts" && strings.HasPrefix(line, "- The ") && strings.Contains(line, " keeps "+name+", version ") {
 			removed++
 			continue
 		}

@@ -18,7 +18,7 @@ import (
 func TestInspect_FindsUnrecordedChanges(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	k, err := start(ctx, target.Small, t.TempDir())
+	k, err := start(ctx, options{size: target.Small, servers: 1}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestInspect_FindsUnrecordedChanges(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	client := NewClient(k.address, target.Key)
+	client := NewClient(k.addresses(), target.Key)
 	w := &writer{
 		users: []string{"user00", "user01"}, erasing: map[string]bool{}, x: Expect(nil), random: rand.New(rand.NewPCG(1, 1)),
 		client: client, ledger: &Ledger{out: io.Discard}, limiter: rate.NewLimiter(rate.Inf, 1), stopping: ctx,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -10,49 +11,50 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"hippocampus/cmd/bench/target"
 	"hippocampus/internal/faultproxy"
-	"hippocampus/internal/freeport"
 	"hippocampus/internal/llm/llmtest"
 )
 
-// keeper has the server under test, its stores, and the proxies in front of them.
+// keeper has the servers under test, their stores, and the proxies in front of them.
 type keeper struct {
-	server  *target.Server
-	stores  *target.Stores
-	address string // of the server, the same after each restart
-	clock   string // file that shifts the server's clock
-	proxies []*faultproxy.Proxy
-	models  *llmtest.Server
-	size    target.Size
-	folder  string
+	replicas []*replica
+	stores   *target.Stores
+	proxies  []*faultproxy.Proxy
+	crashing []service
+	disk     *disk
+	models   *llmtest.Server
+	size     target.Size
+	folder   string
 }
 
-// start starts the server on fresh stores.
-func start(ctx context.Context, size target.Size, folder string) (*keeper, error) {
-	k := &keeper{size: size, folder: folder, clock: filepath.Join(folder, "clock")}
-	err := k.start(ctx)
+// start starts the servers on fresh stores.
+func start(ctx context.Context, o options, folder string) (*keeper, error) {
+	k := &keeper{size: o.size, folder: folder}
+	err := k.start(ctx, o)
 	if err != nil {
 		_ = k.close()
 	}
 	return k, err
 }
 
-func (k *keeper) start(ctx context.Context) (err error) {
-	if err := os.WriteFile(k.clock, nil, 0o600); err != nil {
-		return err
-	}
-	if err := shift(k.clock, 0); err != nil {
-		return err
-	}
+func (k *keeper) start(ctx context.Context, o options) (err error) {
 	if k.models, err = llmtest.Start("127.0.0.1:0"); err != nil {
 		return err
 	}
 	k.models.OnChat(llmtest.Rules)
-	if k.stores, err = target.NewStores(ctx, k.size, filepath.Join(k.folder, "data")); err != nil {
+	data := filepath.Join(k.folder, "data")
+	if o.disk > 0 {
+		if k.disk, err = mount(data, o.disk); err != nil {
+			return err
+		}
+	}
+	if k.stores, err = target.NewStores(ctx, k.size, data); err != nil {
 		return err
+	}
+	if o.crashes != "" {
+		k.crashing = servicesOf(k.size, o.crashes)
 	}
 	settings, err := k.settings()
 	if err != nil {
@@ -62,20 +64,23 @@ func (k *keeper) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if k.address, err = freeport.Address(); err != nil {
-		return err
+	for i := range o.servers {
+		r := &replica{clock: filepath.Join(k.folder, fmt.Sprint("clock", i))}
+		if err := r.start(ctx, target.Options{
+			Size: k.size, Stores: k.stores, Settings: settings, Build: []string{"-overlay", overlay},
+		}); err != nil {
+			return err
+		}
+		k.replicas = append(k.replicas, r)
 	}
-	k.server, err = target.Start(ctx, target.Options{
-		Size: k.size, Stores: k.stores, Listen: k.address, Settings: settings, Build: []string{"-overlay", overlay},
-	})
-	return err
+	return nil
 }
 
 // settings puts a proxy in front of each store and the models, and prevents the server
 // from condensing or merging what the ledger counts.
 func (k *keeper) settings() ([]string, error) {
 	settings := []string{
-		"CHAOS_CLOCK=" + k.clock, "HIPPOCAMPUS_MILVUS_PARTITIONS=4", "HIPPOCAMPUS_PROJECTION_GRACE=1s",
+		"HIPPOCAMPUS_MILVUS_PARTITIONS=4", "HIPPOCAMPUS_PROJECTION_GRACE=1s",
 		"HIPPOCAMPUS_REFLECTION_KEEP_SOURCES=true", "HIPPOCAMPUS_REFLECTION_COOLDOWN=1m",
 		"DEEPSEEK_API_KEY=key", "QWEN_API_KEY=key", "MEMORY_EMBEDDING_MODEL=" + scripted.Model,
 	}
@@ -138,61 +143,49 @@ func (k *keeper) overlay(ctx context.Context) (string, error) {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-// restart kills the server, and starts it again after a while.
-func (k *keeper) restart(ctx context.Context, down time.Duration) error {
-	if k.server.Ended() {
-		return fmt.Errorf("the server ended by itself:\n%s", k.server.Log())
-	}
-	k.server.Kill()
-	wait(ctx, down)
-	return k.ensure(ctx)
-}
-
-// ensure starts the server if it does not run. It tries again if the start fails, since
-// the stores may be disturbed.
-func (k *keeper) ensure(ctx context.Context) error {
-	var err error
-	for attempt := 0; attempt < 20; attempt++ {
-		if !k.server.Ended() {
-			return nil
-		}
-		if err = k.server.Run(); err == nil {
-			return nil
-		}
-		if !k.server.Ended() {
-			k.server.Kill()
-		}
-		time.Sleep(time.Second)
-	}
-	return fmt.Errorf("the server does not start: %w", err)
-}
-
 // calm ends all faults.
 func (k *keeper) calm(ctx context.Context) error {
 	for _, proxy := range k.proxies {
 		proxy.Resume()
 		proxy.Connect()
 	}
-	if err := shift(k.clock, 0); err != nil {
-		return err
+	for _, r := range k.replicas {
+		if err := errors.Join(shift(r.clock, 0), r.ensure(ctx)); err != nil {
+			return err
+		}
 	}
-	return k.ensure(ctx)
+	return nil
+}
+
+// addresses are the addresses of the servers, which are the same after each restart.
+func (k *keeper) addresses() []string {
+	var all []string
+	for _, r := range k.replicas {
+		all = append(all, r.address)
+	}
+	return all
+}
+
+// logs are the ends of the servers' logs.
+func (k *keeper) logs() string {
+	var all []string
+	for _, r := range k.replicas {
+		all = append(all, r.server.Log())
+	}
+	return strings.Join(all, "\n--- another server ---\n")
 }
 
 func (k *keeper) close() error {
-	var err error
+	var errs []error
 	for _, proxy := range k.proxies {
 		proxy.Resume()
 		proxy.Connect()
 	}
-	if k.server != nil {
-		err = k.server.Close()
+	for _, r := range k.replicas {
+		errs = append(errs, r.server.Close())
 	}
 	if k.stores != nil {
-		dropped := k.stores.Drop()
-		if err == nil {
-			err = dropped
-		}
+		errs = append(errs, k.stores.Drop())
 	}
 	for _, proxy := range k.proxies {
 		proxy.Close()
@@ -200,5 +193,8 @@ func (k *keeper) close() error {
 	if k.models != nil {
 		k.models.Close()
 	}
-	return err
+	if k.disk != nil {
+		errs = append(errs, k.disk.unmount())
+	}
+	return errors.Join(errs...)
 }

@@ -1,9 +1,9 @@
-// Command chaos writes to a server while it is killed, its stores and models hang or
-// are cut off, and its clock jumps. It then compares the stores with a ledger of what
-// the server has acknowledged:
+// Command chaos writes to servers while they are killed, their stores and models hang or
+// are cut off, and their clocks jump. It then compares the stores with a ledger of what
+// the servers have acknowledged:
 //
-//	writers -> HTTP -> built binary -> proxies -> Postgres, Milvus, models
-//	   |                  ^ kill -9, clock   ^ hang, cut
+//	writers -> HTTP -> built binaries -> proxies -> Postgres, Milvus, models
+//	   |                  ^ kill -9, clock  ^ hang, cut  ^ crash
 //	ledger -> expectation -> checker <- export, turns, vectors, verification
 //
 // scripts/chaos runs it. It exits with 1 if it finds a violation, and with 2 if it
@@ -32,6 +32,9 @@ import (
 // options of a run.
 type options struct {
 	size    target.Size
+	servers int
+	crashes string // folder of the services that crash; empty: none do
+	disk    int    // MiB of the disk that gets full; 0: it does not
 	seed    uint64
 	length  time.Duration
 	rate    float64
@@ -44,6 +47,9 @@ func main() {
 	var o options
 	minutes := flag.Float64("minutes", 2, "how long requests and faults go on")
 	size := flag.String("size", string(target.Small), "sqlite, postgres+milvus or pgvector")
+	flag.IntVar(&o.servers, "replicas", 1, "servers on the same stores, for sizes with Postgres")
+	flag.StringVar(&o.crashes, "crashes", "", "crash and restart the stores; scripts/services keeps them in this folder")
+	flag.IntVar(&o.disk, "full-disk", 0, "for sqlite, as root: put the data on a disk of so many MiB, and fill it")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "decides the requests and the faults")
 	flag.Float64Var(&o.rate, "rate", 12, "requests a second at most")
 	flag.IntVar(&o.writers, "writers", 6, "concurrent writers")
@@ -68,6 +74,14 @@ func run(ctx context.Context, o options) (violated bool, err error) {
 	if o.size != target.Small && o.size != target.Large && o.size != target.Pgvector {
 		return false, fmt.Errorf("--size is %s, %s or %s", target.Small, target.Large, target.Pgvector)
 	}
+	switch {
+	case o.servers < 1 || o.servers > 1 && o.size == target.Small:
+		return false, errors.New("--replicas is at least 1, and more than 1 only with Postgres")
+	case o.crashes != "" && o.size == target.Small:
+		return false, errors.New("--crashes is for sizes with Postgres")
+	case o.disk != 0 && o.size != target.Small:
+		return false, errors.New("--full-disk is for the size sqlite")
+	}
 	if o.writers < 1 || o.users < o.writers {
 		return false, errors.New("--users is at least --writers, which is at least 1")
 	}
@@ -75,8 +89,8 @@ func run(ctx context.Context, o options) (violated bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	fmt.Printf("chaos: %s for %s, seed %d\n", o.size, o.length, o.seed)
-	k, err := start(ctx, o.size, folder)
+	fmt.Printf("chaos: %s with %d servers for %s, seed %d\n", o.size, o.servers, o.length, o.seed)
+	k, err := start(ctx, o, folder)
 	if err != nil {
 		return false, err
 	}
@@ -93,7 +107,7 @@ func run(ctx context.Context, o options) (violated bool, err error) {
 	}
 	violated = len(report.violations) > 0
 	if violated || err != nil {
-		log := os.WriteFile(filepath.Join(folder, "server.log"), []byte(k.server.Log()), 0o600)
+		log := os.WriteFile(filepath.Join(folder, "server.log"), []byte(k.logs()), 0o600)
 		err = errors.Join(err, log, k.close())
 		fmt.Printf("the ledger and the end of the server's log are in %s\n", folder)
 		return violated, err
@@ -104,7 +118,7 @@ func run(ctx context.Context, o options) (violated bool, err error) {
 // disturbed lets the writers write during the faults, and inspects the stores afterwards.
 func disturbed(ctx context.Context, o options, k *keeper, ledger *Ledger) (*Report, error) {
 	report := &Report{}
-	client := NewClient(k.address, target.Key)
+	client := NewClient(k.addresses(), target.Key)
 	during, stop := context.WithTimeout(ctx, o.length)
 	defer stop()
 	limiter := rate.NewLimiter(rate.Limit(o.rate), 1)
@@ -123,7 +137,7 @@ func disturbed(ctx context.Context, o options, k *keeper, ledger *Ledger) (*Repo
 	for _, w := range writers {
 		working.Go(func() { w.work(ctx) })
 	}
-	err := disturb(during, o.seed, k.proxies, k.clock, k, &report.counts)
+	err := disturb(during, o.seed, k, &report.counts)
 	stop()
 	working.Wait()
 	if err := errors.Join(err, k.calm(ctx)); err != nil || ctx.Err() != nil {

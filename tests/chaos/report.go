@@ -26,8 +26,10 @@ func (r *Report) print(o options, l *Ledger) {
 	}
 	fmt.Printf("entries %d: acknowledged %d, unknown %d, refused %d\n", len(l.Entries()),
 		outcomes[Acknowledged], outcomes[Unknown], outcomes[Refused])
-	fmt.Printf("faults: kills %d, hangs %d, cuts %d, clock jumps %d; settled after %s\n", r.counts.Kills.Load(),
-		r.counts.Hangs.Load(), r.counts.Cuts.Load(), r.counts.Jumps.Load(), r.settled.Round(time.Second))
+	n := &r.counts
+	fmt.Printf("faults: kills %d, hangs %d, cuts %d, clock jumps %d, crashes of stores %d, full disks %d; "+
+		"settled after %s\n", n.Kills.Load(), n.Hangs.Load(), n.Cuts.Load(), n.Jumps.Load(), n.Crashes.Load(),
+		n.Fills.Load(), r.settled.Round(time.Second))
 	fmt.Printf("acknowledged, by kind: %v\n", kinds)
 	for i, v := range r.violations {
 		if i == shown {
