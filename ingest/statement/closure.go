@@ -227,7 +227,7 @@ func (c *closure) restated() {
 	c.unstated()
 }
 
-// unstated finds the facts that none of the messages from which they were taken states any more. If a fact has the
+// unstated finds the facts that no message from which they were taken states any more. If a fact has the
 // words of the statement, only a message with a sentence that takes up the fact's words still states it: another
 // message may have repeated what was recalled, which is not kept.
 func (c *closure) unstated() {

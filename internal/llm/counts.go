@@ -20,7 +20,7 @@ type Failure struct {
 }
 
 // PromptCounts is the use of one prompt. Tokens are those that the endpoint reports; an
-// endpoint may report none.
+// endpoint may leave them out.
 type PromptCounts struct {
 	Calls    int           // requests for an answer, each with its retries
 	Failed   int           // calls without an answer

@@ -30,7 +30,7 @@ func warnOfWideFolder(folder string, log *zap.Logger) {
 	}
 }
 
-// warnOfOpenMilvus warns if whoever reaches a Milvus on another machine reads all memories, or all that is sent to it.
+// warnOfOpenMilvus warns of a Milvus on another machine that asks for no password, or that is used without TLS.
 func warnOfOpenMilvus(cfg config.Config, log *zap.Logger) {
 	m := cfg.Milvus
 	switch {

@@ -33,7 +33,7 @@ import (
 type options struct {
 	size    target.Size
 	servers int
-	crashes string // folder of the services that crash; empty: none do
+	crashes string // folder of the services that crash; empty: no store crashes
 	disk    int    // MiB of the disk that gets full; 0: it does not
 	seed    uint64
 	length  time.Duration
