@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hippocampus/conversation/session"
 	"hippocampus/db"
+	"hippocampus/internal/lang/asked"
+	"hippocampus/internal/lang/times"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 	"hippocampus/knowledge/facts"
@@ -58,6 +61,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			return g, err
 		}
 	}
+	wantsDays := asked.WantsDays(r.Query.Text)
 	for _, m := range g.answer.Memories {
 		if isPresent(m.Memory, r.Present) {
 			g.present = append(g.present, LeftOut{Part: Memories, ID: m.Memory.ID, Reason: AlreadyIncluded})
@@ -66,7 +70,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		item := memoryItem(m, working.Events)
 		item.At, item.Until = item.At.In(r.Query.Zone), item.Until.In(r.Query.Zone)
 		item.Repeats.Last = item.Repeats.Last.In(r.Query.Zone)
-		item.Dated = g.profile
+		item.Dated = g.profile || needsDate(m.Memory, item.At, wantsDays)
 		g.contents[Memories] = append(g.contents[Memories], item)
 	}
 	return g, nil
@@ -92,6 +96,14 @@ func memoryItem(found recall.Recalled, events []session.Event) Item {
 		}
 	}
 	return item
+}
+
+// needsDate reports whether the day on which a memory was stated is to follow its text: the text names a time that
+// depends on that day, or the query asks for a time. Messages stand below their day, some texts have it, and the day of
+// an inference says nothing about its sources.
+func needsDate(m memory.Memory, at time.Time, wantsDays bool) bool {
+	return m.Type != memory.TypeMessage && !m.Type.IsDerived() &&
+		!strings.Contains(m.Content, at.Format(time.DateOnly)) && (wantsDays || times.Relative(m.Content))
 }
 
 // isPresent reports whether a memory is a message that one of the texts holds.
@@ -169,6 +181,7 @@ func (s Service) facts(ctx context.Context, q recall.Query, answer *recall.Answe
 	if err != nil {
 		return nil, err
 	}
+	wantsDays := asked.WantsDays(q.Text)
 	ranks := map[string]int{} // by id of the fact's memory; the best is the lowest
 	wordings := map[string]string{}
 	if len(valid) > 1 && !answer.Skipped {
@@ -190,7 +203,10 @@ func (s Service) facts(ctx context.Context, q recall.Query, answer *recall.Answe
 		return cmp.Or(cmp.Compare(ranks[a.MemoryID], ranks[b.MemoryID]), cmp.Compare(b.Confidence, a.Confidence))
 	})
 	for _, f := range valid {
-		item := Item{ID: f.ID, Text: cmp.Or(wordings[f.MemoryID], facts.Sentence(f.Type, f.Key, f.Value))}
+		item := Item{
+			ID: f.ID, Text: cmp.Or(wordings[f.MemoryID], facts.Sentence(f.Type, f.Key, f.Value)),
+			At: f.ValidFrom.In(q.Zone), Dated: wantsDays,
+		}
 		if f.MemoryID != "" {
 			item.Statement = statement(f.MemoryID, item.Text)
 		}

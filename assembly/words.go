@@ -82,6 +82,7 @@ type words struct {
 	groups   [groups]string
 	until    string // with %s for a day
 	said     string // with %s for a day
+	since    string // with %s for a day
 	repeated string // with %d for a number and %s for a day
 	faded    string // of a recollected memory
 	asked    string // with %s for a question
@@ -89,31 +90,34 @@ type words struct {
 
 var (
 	english = words{
-		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)", said: " (%s)",
-		repeated: " (said %d times, last on %s)", faded: " (recalled from long ago)",
+		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)", said: " (said on %s)",
+		since: " (since %s)", repeated: " (said %d times, last on %s)", faded: " (recalled from long ago)",
 		asked: heading.English.Asked,
 	}
 	chinese = words{
-		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）", said: "（%s）",
-		repeated: "（说过 %d 次，最近是 %s）", faded: "（想起来的旧事）",
+		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）", said: "（%s 说）",
+		since: "（自 %s）", repeated: "（说过 %d 次，最近是 %s）", faded: "（想起来的旧事）",
 		asked: heading.Chinese.Asked,
 	}
 )
 
-// mark is what follows the text of an item: until when it was true, that it had faded, how often it was said, or when;
-// "" for other items.
+// mark is what follows the text of an item: until when it was true, how often it was said, or that it had faded and when
+// it was said; "" for other items.
 func (w words) mark(i Item) string {
 	switch {
 	case !i.Until.IsZero():
 		return fmt.Sprintf(w.until, i.Until.Format(time.DateOnly))
-	case i.Recollected:
-		return w.faded
-	case i.Repeats.Times > 0:
+	case i.Repeats.Times > 0 && !i.Recollected:
 		return fmt.Sprintf(w.repeated, i.Repeats.Times, i.Repeats.Last.Format(time.DateOnly))
-	case i.Dated:
-		return fmt.Sprintf(w.said, i.At.Format(time.DateOnly))
 	}
-	return ""
+	mark := ""
+	if i.Recollected {
+		mark = w.faded
+	}
+	if i.Dated {
+		mark += fmt.Sprintf(w.said, i.At.Format(time.DateOnly))
+	}
+	return mark
 }
 
 // wordsFor returns the headings in a language, "zh" or "en". If it is empty, the

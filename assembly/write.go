@@ -103,7 +103,11 @@ func (w words) textLine(at section, item Item) string {
 		}
 		return who + ": " + strings.Join(lines(item.Text), "\n  ") + w.mark(item) + "\n"
 	}
-	return "- " + oneLine(item.Text) + w.mark(item) + "\n"
+	mark := w.mark(item)
+	if at == inFacts && item.Dated {
+		mark = fmt.Sprintf(w.since, item.At.Format(time.DateOnly))
+	}
+	return "- " + oneLine(item.Text) + mark + "\n"
 }
 
 // dashed puts a dash before each line that begins without a dash.

@@ -18,6 +18,8 @@ func conversationCommands() []*cobra.Command {
 			quality.MeasurePrompts),
 		measureConversations("long", "What contexts hold of conversations with messages of 3,000 characters",
 			quality.MeasureLong),
+		measureConversations("answers", "How often contexts literally hold the answers to questions",
+			quality.MeasureAnswers),
 		measureConversations("recollect", "What recalls recollect of users half of whose messages have faded",
 			quality.Recollect),
 	}

@@ -3,6 +3,7 @@
 //
 //	bench quality DIR...   conversations -> R@k, nDCG, MRR; with --context, evidence in contexts;
 //	                       with --confidence, confidence in questions about other users
+//	bench answers DIR...   conversations with answers -> how often contexts literally hold them
 //	bench recollect DIR... conversations, half faded -> recollected memories, rightly and wrongly, times
 //	bench cost DIR...      conversations -> calls of a chat model and their tokens, by prompt
 //	bench fit FILE...      reports of quality --confidence -> coefficients of confidence

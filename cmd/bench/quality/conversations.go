@@ -45,6 +45,7 @@ type question struct {
 	Category string   `json:"category"`
 	Evidence []string `json:"evidence"` // ids of turns
 	Clean    bool     `json:"clean"`
+	Answer   string   `json:"answer"` // by the annotators; empty: unknown
 }
 
 // adversarial questions have no answer in their conversation.

@@ -40,6 +40,14 @@ var questions = []struct {
 	{Name, lazyregexp.New(`\b(?:where|whom?|which|what (?:city|town|company|country|place)|named?|called|surname)\b`)},
 }
 
+// duration is in questions for a length of time, which the days of two statements give.
+var duration = lazyregexp.New(`\bhow long\b|\bhow many (?:days|weeks|months|years)\b|多久|多长时间|几天|几周|几年|几个月`)
+
+// WantsDays reports whether the day of a statement may be part of the answer to a question.
+func WantsDays(question string) bool {
+	return For(question) == Time || duration.MatchString(strings.ToLower(question))
+}
+
 // For returns what a question asks for.
 func For(question string) Kind {
 	question = strings.ToLower(strings.TrimSpace(question))

@@ -7,7 +7,12 @@
 // are those of the northern hemisphere, and weeks begin on Monday.
 package times
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"hippocampus/internal/lazyregexp"
+)
 
 // Span is a time that words of a text name.
 type Span struct {
@@ -25,6 +30,15 @@ func InQuestion(text string, at time.Time) []Span { return spansIn(text, at, fal
 // InStatement returns the times that a statement names if it is made at an instant. A date without a year is the
 // nearest one, unless the sentence is clearly about the past or about plans.
 func InStatement(text string, at time.Time) []Span { return spansIn(text, at, true) }
+
+// Relative reports whether a statement names a time that depends on when it is made: "yesterday", "on 3 May".
+func Relative(text string) bool {
+	return slices.ContainsFunc(InStatement(text, time.Unix(0, 0).UTC()), func(s Span) bool {
+		return !fullYear.MatchString(s.Words)
+	})
+}
+
+var fullYear = lazyregexp.New(`\d{4}`)
 
 func spansIn(text string, at time.Time, stated bool) (spans []Span) {
 	g := grammarOf()

@@ -242,3 +242,17 @@ func TestInQuestion_ReadsEachFestival(t *testing.T) {
 		}
 	}
 }
+
+func TestRelative_FindsTimesThatDependOnTheDay(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"I went to a support group yesterday.": true, "We flew to Rome on 3 May.": true, "My mother visits next week.": true,
+		"我昨天去了医院。": true, "我们下个月搬家。": true, "I sold the car two years ago.": true,
+		"We flew to Rome on 3 May 2023.": false, "我在2023年5月3日搬家。": false, "I live in Lisbon.": false, "我对花生过敏。": false,
+		"": false,
+	} {
+		if got := Relative(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
