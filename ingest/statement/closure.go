@@ -1,7 +1,6 @@
 package statement
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -39,14 +38,15 @@ type closure struct {
 	found []Found
 	known map[string]bool // ids of found and of the memory itself
 
-	statements []words         // in all wordings
-	names      words           // of the statements
-	marks      words           // of the statements; see marksIn
-	turns      map[turn]bool   // of the messages that state it
-	talks      map[string]bool // ids of the conversations in which the statement was made
-	agentID    string          // of the memory
-	turnID     string          // of the turn that the memory was taken from, if the turn left no message
-	message    string          // id of the memory, if it is a message
+	statements []words              // in all wordings
+	names      words                // of the statements
+	marks      words                // of the statements; see marksIn
+	turns      map[turn]bool        // of the messages that state it
+	own        words                // names and marks that only the statement has; see ownWords
+	talks      map[string]time.Time // when the statement was first made in a conversation, by the conversation's id
+	agentID    string               // of the memory
+	turnID     string               // of the turn that the memory was taken from, if the turn left no message
+	message    string               // id of the memory, if it is a message
 }
 
 // Of returns the memories that state the same as a memory. `sources` are the memories that this memory was derived
@@ -70,7 +70,7 @@ func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, 
 func closureOf(m memory.Memory, docs []db.Document, isKnown func(id string) bool) *closure {
 	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}, agentID: m.AgentID}
 	c.marks = words{}
-	c.talks = map[string]bool{m.ConversationID: true}
+	c.talks = map[string]time.Time{m.ConversationID: m.CreatedAt}
 	for _, d := range docs {
 		if !isKnown(d.ID) && c.mayKnow(d.AgentID) && !memory.SpeakersDiffer(d.Speaker, m.Speaker) {
 			c.docs = append(c.docs, d)
@@ -182,7 +182,7 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 		for _, sentence := range taken {
 			c.state(sentence)
 		}
-		c.talks[s.ConversationID] = true
+		c.begin(s.ConversationID, s.CreatedAt)
 		if !isAssistant(s.Speaker) {
 			c.turns[turn{s.ConversationID, s.CreatedAt.UnixMicro()}] = true
 		}
@@ -195,6 +195,7 @@ func (c *closure) ofFact(m memory.Memory, sources []memory.Memory) {
 // were made of the whole conversation.
 func (c *closure) restated() {
 	answers := c.answers()
+	c.own = c.ownWords()
 	for _, d := range c.docs {
 		if c.known[d.ID] {
 			continue
@@ -216,11 +217,14 @@ func (c *closure) restated() {
 		case isAssistant(d.Speaker):
 			why, least = Echoes, minWords // a single word is a remark, such as "Noted."
 		}
-		answers := ofTalk || why == Echoes && ofTurn
-		if !answers && !c.mayRepeat(d) {
+		near := c.nearnessOf(d.Speaker, d.ConversationID, d.CreatedAt)
+		if ofTalk || why == Echoes && ofTurn {
+			near = answering
+		}
+		if near != answering && !c.mayRepeat(d) && (near == unrelated || !c.mayTakeUp(d)) {
 			continue
 		}
-		if left, taken := echoed(d.Content, least, c.repeats(why, answers)); len(taken) > 0 {
+		if left, taken := echoed(d.Content, least, c.repeats(why, near)); len(taken) > 0 {
 			c.add(Found{ID: d.ID, Left: left, Why: why, Taken: taken})
 		}
 	}
@@ -244,7 +248,7 @@ func (c *closure) unstated() {
 			states := func(sentence string) bool { return same(wordsOf(sentence), w) }
 			return id == c.message || slices.ContainsFunc(taken[id], states)
 		}
-		isInItsWords := c.repeats(Echoes, false)(w)
+		isInItsWords := c.repeats(Echoes, unrelated)("", w)
 		isLeft := func(other db.Document) bool {
 			if !slices.Contains(d.DerivedFrom, other.ID) || isLost(other.ID) {
 				return false
@@ -261,41 +265,9 @@ func (c *closure) unstated() {
 
 func isFact(d db.Document) bool { return d.Type != memory.TypeMessage && !d.Type.IsDerived() }
 
-// sameOccasion is the time within which an answer follows a message, if the two have times of their own.
-const sameOccasion = time.Hour
-
-// answers returns the ids of the assistant's messages that follow a message which states the statement, up to the
-// user's next one. Messages of one turn may have times of their own.
-func (c *closure) answers() map[string]bool {
-	var messages []db.Document
-	for _, d := range c.docs {
-		if d.Type == memory.TypeMessage && d.ConversationID != "" && c.talks[d.ConversationID] {
-			messages = append(messages, d)
-		}
-	}
-	for t := range c.turns { // the memory itself is not among the documents
-		messages = append(messages, db.Document{ConversationID: t.conversationID, CreatedAt: time.UnixMicro(t.at).UTC()})
-	}
-	slices.SortFunc(messages, func(a, b db.Document) int {
-		return cmp.Or(cmp.Compare(a.ConversationID, b.ConversationID),
-			a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	answers := map[string]bool{}
-	var last db.Document // of the user
-	for _, d := range messages {
-		switch {
-		case !isAssistant(d.Speaker):
-			last = d
-		case last.ConversationID == d.ConversationID && d.CreatedAt.Sub(last.CreatedAt) < sameOccasion:
-			answers[d.ID] = c.turns[turn{last.ConversationID, last.CreatedAt.UnixMicro()}]
-		}
-	}
-	return answers
-}
-
 // isOfTalk reports whether a memory was made of a conversation in which the statement was made, and not of messages.
 func (c *closure) isOfTalk(d db.Document) bool {
-	return d.ConversationID != "" && c.talks[d.ConversationID] && d.Type != memory.TypeMessage && len(d.DerivedFrom) == 0
+	return c.isTalk(d.ConversationID) && d.Type != memory.TypeMessage && len(d.DerivedFrom) == 0
 }
 
 // derived finds what was derived from the memory or from anything found: any memory from a fact, but only summaries

@@ -60,9 +60,13 @@ func (s Statement) In(log Log) []Span {
 		}
 		isSource := s.of.turnID == l.turn.ID
 		isOfTurn := isSource || s.of.isOfTurn(l.turn)
-		repeats := s.of.repeats(why, isOfTurn && m.Role == memory.RoleAssistant)
+		near := s.of.nearnessOf(m.Role, l.turn.ConversationID, l.turn.SaidAt(l.message))
+		if isOfTurn && m.Role == memory.RoleAssistant {
+			near = answering
+		}
+		repeats := s.of.repeats(why, near)
 		for i, w := range l.words {
-			if repeats(w) || isSource && w.takes(s.of.statements) {
+			if repeats(l.sentences[i], w) || isSource && w.takes(s.of.statements) {
 				for _, text := range appendText(nil, l.sentences[i]) {
 					spans = append(spans, Span{
 						TurnID: l.turn.ID, Message: l.message, Speaker: memory.SpeakerOf(m.Role, m.Name), Text: text,

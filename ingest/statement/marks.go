@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hippocampus/internal/lang/function"
 	"hippocampus/internal/text"
 	"hippocampus/internal/wordvec"
 )
@@ -26,8 +27,8 @@ var frequent = sync.OnceValue(func() words {
 // rareRank is the rank from which an English word is rare: see wordvec.Rank.
 const rareRank = 3000
 
-// marksIn returns the lexemes that show what a text is about: rare English words, and pairs of Chinese characters
-// except for frequent words.
+// marksIn returns the lexemes that show what a text is about: rare English words, words of other languages that are no
+// function words, and pairs of Chinese characters except for frequent words.
 func marksIn(content string) words {
 	marks := words{}
 	for word := range strings.FieldsFuncSeq(withoutUser(content), notLetter) {
@@ -40,7 +41,7 @@ func marksIn(content string) words {
 			continue
 		}
 		lexemes := text.Lexemes(word)
-		if first := word[0]; first >= utf8.RuneSelf || len(lexemes) != 1 {
+		if first := word[0]; first >= utf8.RuneSelf || len(lexemes) != 1 || function.Is(word) {
 			continue
 		}
 		if wordvec.Rank(word, lexemes[0]) >= rareRank {

@@ -8,16 +8,22 @@ import (
 )
 
 // repeats returns a function that chooses the sentences of a message that repeat the statement; why says whether the
-// message echoes or restates it. answers: the message answers the statement, so that a sentence may also allude to it,
-// unless the sentence states another fact.
-func (c *closure) repeats(why Why, answers bool) func(sentence words) bool {
-	return func(s words) bool {
+// message echoes or restates it. The nearer the message is to the statement, the less of it a sentence that alludes to
+// it must have; it does not allude to it if it states another fact.
+func (c *closure) repeats(why Why, near nearness) func(sentence string, s words) bool {
+	return func(sentence string, s words) bool {
 		has := func(w words) bool {
 			return len(w) >= minWords && w.in(s) >= restated && (why == Echoes || s.in(w) >= restated)
 		}
 		alludesTo := func(w words) bool { return max(w.in(s), s.in(w)) >= alludes }
-		return slices.ContainsFunc(c.statements, has) || answers && (c.names.in(s) > 0 ||
-			(c.marks.in(s) > 0 || slices.ContainsFunc(c.statements, alludesTo)) && !c.statesOther(s))
+		switch {
+		case slices.ContainsFunc(c.statements, has), near == answering && c.names.in(s) > 0:
+			return true
+		case near == answering && (c.marks.in(s) > 0 || slices.ContainsFunc(c.statements, alludesTo)),
+			c.takesUp(near, sentence, s):
+			return !c.statesOther(s)
+		}
+		return false
 	}
 }
 

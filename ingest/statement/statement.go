@@ -182,10 +182,10 @@ func appendText(texts []string, s string) []string {
 
 // echoed returns a message's content without the sentences that isEcho chooses, and these sentences. The content is ""
 // if fewer than least lexemes remain.
-func echoed(content string, least int, isEcho func(sentence words) bool) (left string, taken []string) {
+func echoed(content string, least int, isEcho func(sentence string, s words) bool) (left string, taken []string) {
 	var kept strings.Builder
 	for _, sentence := range text.Sentences(content) {
-		if isEcho(wordsOf(sentence)) {
+		if isEcho(sentence, wordsOf(sentence)) {
 			taken = appendText(taken, sentence)
 			continue
 		}

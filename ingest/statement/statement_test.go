@@ -153,7 +153,10 @@ func TestOf_FindsAnswersThatAlludeToTheStatement(t *testing.T) {
 		l.say("u1", "user", 1, c.said)
 		l.say("a1", "assistant", 1, c.answer)
 		l.say("u2", "user", 2, "Next question.")
-		l.say("a2", "assistant", 3, c.answer) // is no answer to it
+		l.add(memory.Memory{ // is no answer to it
+			ID: "a2", Type: memory.TypeMessage, Speaker: "assistant", Content: c.answer, ConversationID: "before",
+			CreatedAt: noon.Add(-time.Hour),
+		})
 		l.state("fact", memory.TypeFact, c.said, "u1")
 		want := []string{"u1 source ", "a1 echoes " + c.left}
 		if c.left == c.answer {

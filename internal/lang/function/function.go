@@ -125,6 +125,9 @@ func IsForeign(query string) bool {
 	return others > latin || languageOf(query)&^(english|german) != 0
 }
 
+// Is reports whether a word is a function word of a language with spaces.
+func Is(word string) bool { return words()[strings.ToLower(word)] != 0 }
+
 // isFunction reports whether a word, which may have apostrophes ("qu'est"), consists of function words of a language.
 func isFunction(word string, language languages) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(word), isApostrophe) {
