@@ -65,12 +65,13 @@ func parenthesis(text string) int {
 const mostWords = 9 // between a name and a value: "the password for the Wi-Fi of our flat is now"
 
 var (
-	prepositions = wordSet("for of to on at in with from that which i you we he she they") // or a relative clause
-	copulas      = wordSet("is was remains reads became be are were to from")
+	prepositions = wordSet(`for of to on at in with from that which i you we he she they
+		für vom von zum zur beim im der des`)  // or a relative clause
+	copulas = wordSet("is was remains reads became be are were to from ist lautet")
 	// steps are words between "is" or "has" and the value: "has been changed to", "is still".
 	steps = wordSet(`is was has have had been got will be now still just simply actually currently again always changed set
 		reset updated to`)
-	noWords = wordSet("are were to from") // after which a plain word is no value
+	noWords = wordSet("are were to from ist lautet") // after which a plain word is no value
 )
 
 // verbs returns the places after a name at which the value of a verb begins: "is VALUE", "of my card is VALUE", "to
@@ -99,6 +100,9 @@ func verbs(after string) (links []link) {
 			return links
 		}
 		i = end + leading(after[end:], ":", 1)
+		if space := leading(after[i:], " \t", 3); n > 0 && !verb && i > end && space > 0 { // of my card: VALUE
+			links = append(links, link{at: i + space})
+		}
 		if verb = verb || copulas[word] && !prepositions[word] || steps[word] && !prepositions[word]; verb || copulas[word] {
 			if space := leading(after[i:], " \t\n", 3); space > 0 {
 				links = append(links, link{at: i + space, words: !noWords[word]})

@@ -37,6 +37,8 @@ var (
 			return len(v) >= 6 && m.digits > 0 && m.letters > 0 && isPassword(v)
 		},
 	}
+	germanPasswords = &form{kind: Password, has: isPassword, inNames: true, assigns: isNoExample, adjoins: never}
+
 	passes  = &form{kind: Password, has: never, inNames: true, assigns: isNoExample, adjoins: never}
 	phrases = &form{kind: Phrase, has: isPassword, words: true, assigns: isNoExample, adjoins: never}
 	codes   = &form{
@@ -78,6 +80,7 @@ var (
 		named(phrases, "mnemonic phrase,mnemonic,passphrase,pass phrase,pass-phrase,助记词"),
 		needing(wordSet("seed recovery backup secret"), named(phrases, "phrase")),
 		named(passwords, "passwords,password,pass word,passwd,passcodes,passcode,pass code,pwd,pw,密码,口令"),
+		named(germanPasswords, "passwort,kennwort"),
 		named(codes, "pin code,pin number,pin-code,pincode,pin,cvv2,cvv,cvc2,cvc,cvn2,cvn,otp code,otp,"+
 			"验证码,校验码,动态码,安全码,确认码,授权码,开锁码,门禁码,动态密码"),
 		needing(ofCodes, named(codes, "codes,code")),

@@ -128,7 +128,7 @@ func (f *form) value(text string, l link) (value, bool) {
 	if !f.has(v.text) && !isAssigned && (!f.words || !f.isWords(v, l)) || f.alone && !clauseEnd.MatchString(v.rest) {
 		return v, false
 	}
-	if f == passwords && !v.quoted() {
+	if (f == passwords || f == germanPasswords) && !v.quoted() {
 		v = v.withSigns(l)
 	}
 	return v, true

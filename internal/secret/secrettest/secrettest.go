@@ -1,5 +1,5 @@
-// Package secrettest has texts with and without secrets, in English and Chinese: half of them were written before the
-// rules of package secret (held out), the others with them (tuned).
+// Package secrettest has texts with and without secrets, in English, Chinese and German: half of them were written
+// before the rules of package secret (held out), the others with them (tuned).
 package secrettest
 
 import (
