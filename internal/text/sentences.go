@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sentences cuts a text after the marks that end sentences and after line ends. The
+// Sentences cuts a text after the marks that end sentences, unless these end an abbreviation, and after line ends. The
 // sentences keep their marks and spaces: joined they are the text.
 func Sentences(s string) []string {
 	var list []string
@@ -23,7 +23,7 @@ func Sentences(s string) []string {
 		case strings.ContainsRune(".!?;", r):
 			// It ends a sentence if a space follows, unlike the points in "3.5" and "e.g.x".
 		case unicode.IsSpace(r) && i > start && strings.IndexByte(".!?;", s[i-1]) >= 0:
-			ended = ended || worded
+			ended = ended || worded && !shortens(s[start:i], s[i:])
 		case ended && !unicode.IsSpace(r) && !strings.ContainsRune(`”’"'」』)）`, r):
 			list = append(list, s[start:i])
 			start = i
@@ -35,6 +35,19 @@ func Sentences(s string) []string {
 		list = append(list, s[start:])
 	}
 	return list
+}
+
+// shortens reports whether a text before a space ends with an abbreviation that does not end a sentence: "Mrs.", and
+// "No." before a number.
+func shortens(before, after string) bool {
+	switch word := before[strings.LastIndexAny(before, " \t(")+1:]; word {
+	case "Mr.", "Mrs.", "Ms.", "Dr.", "Prof.", "St.", "mr.", "mrs.", "dr.", "prof.", "vs.", "e.g.", "i.e.", "z.B.", "d.h.",
+		"bzw.", "ca.":
+		return true
+	case "No.", "no.", "Nr.", "nr.":
+		return len(after) > 1 && '0' <= after[1] && after[1] <= '9'
+	}
+	return false
 }
 
 // Divide cuts a text at the ends of sentences into as few pieces of at most limit characters as it can. The pieces have

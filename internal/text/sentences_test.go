@@ -12,14 +12,17 @@ import (
 func TestSentences_KeepsMarksAndSpaces(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string][]string{
-		"":                         nil,
-		"One.":                     {"One."},
-		"One. Two!  Three?":        {"One. ", "Two!  ", "Three?"},
-		"It costs 3.5 euros. Yes.": {"It costs 3.5 euros. ", "Yes."},
-		"a list:\n- one\n- two":    {"a list:\n", "- one\n", "- two"},
-		"1. one\n12. two. three":   {"1. one\n", "12. two. ", "three"},
-		"我搬家了。你呢？好的":               {"我搬家了。", "你呢？", "好的"},
-		"她说：“我走了。”然后走了。": {"她说：“我走了。”", "然后走了。"},
+		"":                                    nil,
+		"One.":                                {"One."},
+		"One. Two!  Three?":                   {"One. ", "Two!  ", "Three?"},
+		"It costs 3.5 euros. Yes.":            {"It costs 3.5 euros. ", "Yes."},
+		"a list:\n- one\n- two":               {"a list:\n", "- one\n", "- two"},
+		"1. one\n12. two. three":              {"1. one\n", "12. two. ", "three"},
+		"Tell Mrs. Petrakis, or Dr. Wu. Bye.": {"Tell Mrs. Petrakis, or Dr. Wu. ", "Bye."},
+		"It is No. 5. No. You are wrong.":     {"It is No. 5. ", "No. ", "You are wrong."},
+		"Obst, z.B. Äpfel. Ja.":               {"Obst, z.B. Äpfel. ", "Ja."},
+		"我搬家了。你呢？好的":                          {"我搬家了。", "你呢？", "好的"},
+		"她说：“我走了。”然后走了。":                      {"她说：“我走了。”", "然后走了。"},
 	} {
 		if got := Sentences(s); !slices.Equal(got, want) {
 			t.Errorf("%q has the sentences %q, want %q", s, got, want)
