@@ -56,10 +56,11 @@ func eventOf(m memory.Message) event {
 	if m.IsChat() {
 		kind = string(memory.Chat)
 	}
-	e := event{hash: digestOf(m.Role, m.Name, kind, content, string(m.Raw)), spoken: m.IsSpoken()}
+	words := strings.Join(strings.Fields(content), " ") // clients store answers without the space around them
+	e := event{hash: digestOf(m.Role, m.Name, kind, words, string(m.Raw)), spoken: m.IsSpoken()}
 	if m.ID != "" {
 		e.id = digestOf(m.ID)
-		e.words = digestOf(m.Role, strings.Join(strings.Fields(content), " "))
+		e.words = digestOf(m.Role, words)
 	}
 	return e
 }
@@ -74,17 +75,23 @@ func eventsOf(messages []memory.Message) []event {
 
 // news returns the messages of a turn that the log does not have. Ids decide first, see identified. The other messages
 // of the user and the assistant are compared in order: the longest beginning of the turn that equals the end of the log
-// is known. A message of another role or kind, such as a system message, is known if it comes before the first new
-// message and the log has an equal message.
+// is known, or more of it, see followed. A message of another role or kind, such as a system message, is known if it
+// comes before the first new message and the log has an equal message.
 func (s *said) news(turn memory.Turn) []memory.Message {
 	reported := eventsOf(turn.Messages)
 	isSpoken := func(e event) bool { return e.spoken }
 	if !slices.ContainsFunc(reported, isSpoken) {
 		return turn.Messages[endsWith(s.events, reported):]
 	}
-	known := endsWith(spokenOf(s.events), spokenOf(reported))
-	if first, _ := turn.Said(); known == 1 && first.Sub(s.at) > sameOccasion {
+	first, _ := turn.Said()
+	spokenOnes := spokenOf(reported)
+	known := endsWith(spokenOf(s.events), spokenOnes)
+	if len(spokenOnes) == 1 && first.Sub(s.at) > sameOccasion {
 		known = 0 // it was said again
+	}
+	after := afterSpoken(s.events)
+	if followed := s.followed(spokenOnes, first); followed > known {
+		known, after = followed, s.events
 	}
 	identified := s.identified(reported)
 	var news []memory.Message
@@ -103,7 +110,7 @@ func (s *said) news(turn memory.Turn) []memory.Message {
 		case spoken == 0 || spoken < known:
 			isNew = !contains(s.events, e)
 		default:
-			isNew = spoken > known || !contains(afterSpoken(s.events), e)
+			isNew = spoken > known || !contains(after, e)
 		}
 		if isNew {
 			news = append(news, turn.Messages[i])

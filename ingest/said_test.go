@@ -59,7 +59,12 @@ func TestNews_DependOnTheOccasion(t *testing.T) {
 		reported []memory.Message
 		after    time.Duration
 		news     int
-	}{{list("a1"), time.Minute, 0}, {list("a1"), 24 * time.Hour, 1}, {list("u1", "a1"), 24 * time.Hour, 0}} {
+	}{
+		{list("a1"), time.Minute, 0},
+		{list("a1"), 24 * time.Hour, 1},
+		{list("u1", "a1"), 24 * time.Hour, 0},
+		{list("a1", "u2"), 24 * time.Hour, 1},
+	} {
 		before := &said{events: eventsOf(list("u1", "a1")), at: begin}
 		if got := before.news(memory.Turn{Messages: c.reported, At: begin.Add(c.after)}); len(got) != c.news {
 			t.Errorf("%v after %v: %v are new", c.reported, c.after, got)
