@@ -21,7 +21,7 @@ import (
 const (
 	repeatsAll  = 0.75 // of a statement's words: a sentence that has so many repeats it
 	mostlyThere = 0.5  // of a sentence's words, in an answer or a summary: if the statement has so many, they say the same
-	leastWords  = 2    // least words of a statement that is looked for, and of what is left of an answer
+	leastWords  = 2    // least words of a statement that is looked for far from it, and of what is left of an answer
 )
 
 var aUser = xxhash.Sum64String("user") // how facts name the user, whom the assistant calls "you"
@@ -138,7 +138,7 @@ func (x *index) untilOf(o *outdated) (at time.Time, known bool) {
 	return at, false
 }
 
-// statements returns the superseded statements, each once, that have enough words.
+// statements returns the superseded statements, each once, that have words.
 func (p *repetitions) statements() []superseded {
 	if p.known {
 		return p.list
@@ -155,7 +155,7 @@ func (p *repetitions) statements() []superseded {
 		if o.doc == o.message && succeeded[hashOf(o.stated)] {
 			continue
 		}
-		if words := wordsIn(o.stated); len(words) >= leastWords {
+		if words := wordsIn(o.stated); len(words) > 0 {
 			p.list = append(p.list, superseded{outdated: o, words: words})
 		}
 	}
@@ -174,7 +174,7 @@ func (x *index) couldRepeat(doc int, s *superseded) bool {
 	if until, known := x.untilOf(&s.outdated); known && isMessage && !x.docs[doc].createdAt().Before(until) {
 		return false
 	}
-	return shareOf(s.words, x.lexemesOf(doc)) >= repeatsAll || x.isClose(doc, int(s.message))
+	return len(s.words) >= leastWords && shareOf(s.words, x.lexemesOf(doc)) >= repeatsAll || x.isClose(doc, int(s.message))
 }
 
 // repeats reports whether a sentence of a document repeats a statement that no active fact states. A sentence of a

@@ -146,3 +146,31 @@ func TestRepeated_SummariesAndInsights(t *testing.T) {
 	}
 	t.Error("the past lacks the insight")
 }
+
+// A statement of one word is found in its answer and in the summary of its conversation alone.
+func TestRepeated_StatementsOfOneWord(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	said := f.inTalk(memory.RoleUser, "I smoke.", 0)
+	f.inTalk(memory.RoleAssistant, "Noted, you smoke. Flights are long.", 0)
+	f.inTalk(memory.RoleAssistant, "Does the user smoke ham at home?", 90)
+	f.add("- 2026-03-01, user: I smoke.\n- 2026-03-01, assistant: Flights are long.", func(m *memory.Memory) {
+		m.Type, m.ConversationID = memory.TypeSummary, "c"
+	}, true)
+	former := f.addFact("The user smokes.", said)
+	f.supersede(former, f.addFact("The user quit smoking.", f.inTalk(memory.RoleUser, "I quit smoking.", 100)))
+	got := f.recall(Query{Text: "Does the user smoke?", NoTouch: true})
+	want := []string{
+		"The user quit smoking.", "Does the user smoke ham at home?", "Flights are long.",
+		"- 2026-03-01, assistant: Flights are long.",
+	}
+	contents := []string{}
+	for _, r := range got.Memories {
+		contents = append(contents, r.Memory.Content)
+	}
+	slices.Sort(contents)
+	slices.Sort(want)
+	if !slices.Equal(contents, want) {
+		t.Errorf("got %q, want %q", contents, want)
+	}
+}
