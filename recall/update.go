@@ -47,6 +47,7 @@ type updates struct {
 	queries []subquery // that ask for the present; empty: nothing is looked for
 	lexemes map[uint64]bool
 	kind    asked.Kind
+	asks    string // the last query
 
 	subjects *subjects // of the queries; nil: not read yet
 }
@@ -59,7 +60,7 @@ func updatesFor(queries []subquery, x *index) (u updates) {
 		return updates{}
 	}
 	last := parts[len(parts)-1].Text
-	u = updates{x: x, queries: parts, lexemes: map[uint64]bool{}, kind: asked.For(last)}
+	u = updates{x: x, queries: parts, lexemes: map[uint64]bool{}, kind: asked.For(last), asks: last}
 	for _, q := range parts {
 		for _, lexeme := range text.Lexemes(q.Text) {
 			u.lexemes[xxhash.Sum64String(lexeme)] = true
@@ -146,7 +147,14 @@ func (x *index) saidIn(doc int) map[uint64]bool {
 // raise moves the latest memory that seems to update the best memory before the best one. Both answer the query, but
 // the later one is about the present. list is ordered by score, and rows has its first updateReach memories whole.
 func (u *updates) raise(list []scored, rows map[string]row) {
-	if len(list) == 0 || len(u.queries) == 0 || !u.x.isStatement(list[0].relevant) {
+	if len(list) == 0 || len(u.queries) == 0 {
+		return
+	}
+	if at := u.correction(list, rows); at > 0 {
+		putFirst(list, at)
+		return
+	}
+	if !u.x.isStatement(list[0].relevant) {
 		return
 	}
 	earlier, latest := &list[0], 0
@@ -158,16 +166,20 @@ func (u *updates) raise(list []scored, rows map[string]row) {
 			latest = i
 		}
 	}
-	if latest == 0 {
-		return
+	if latest > 0 {
+		putFirst(list, latest)
 	}
-	raised := list[latest]
+}
+
+// putFirst moves a candidate that updates the first one before it.
+func putFirst(list []scored, at int) {
+	earlier, raised := list[0], list[at]
 	raised.update = update{earlier: earlier.id, lift: earlier.score - raised.score}
 	raised.score = earlier.score
 	raised.relevant = &relevant{}
-	*raised.relevant = *list[latest].relevant
+	*raised.relevant = *list[at].relevant
 	raised.confidence = max(raised.confidence, earlier.confidence)
-	copy(list[1:latest+1], list[:latest])
+	copy(list[1:at+1], list[:at])
 	list[0] = raised
 }
 
