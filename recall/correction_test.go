@@ -22,6 +22,10 @@ func TestRecall_PutsTheUsersReplyBeforeTheAssistantsClaim(t *testing.T) {
 			"Mit deiner Schuhgröße 42 passt der Trailrunner.", "Meine Schuhgröße ist 39.",
 			"Welche Schuhgröße passt mir im Trailrunner, ich frage wegen 42?", true,
 		},
+		"a German question with was": {
+			"Deine Frau mag Schmuck, also eine Kette.", "Sie mag keinen Schmuck, sie liest gern.",
+			"Was mag meine Frau?", true,
+		},
 		"another subject": {
 			"Your car is on level P3 at the airport.", "My flight lands at ten.", "Where is my car at the airport?", false,
 		},

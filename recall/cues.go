@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"hippocampus/internal/lang/function"
 	"hippocampus/internal/lazyregexp"
 )
 
@@ -189,7 +190,7 @@ var (
 // the question is in the past tense.
 func (c *queryCues) asksForPast(at time.Time) bool {
 	for _, d := range c.dates {
-		was := wasPattern.MatchString(c.text)
+		was := wasPattern.MatchString(c.verbs())
 		if was && d.From.Before(at) || !d.Until.After(at) && !aheadPattern.MatchString(c.text) {
 			return true
 		}
@@ -202,14 +203,24 @@ var overPattern = lazyregexp.New(`\b(?:did|was|were|had|has|been|ever|happened)\
 
 // asksForWhatIsOver reports whether the query asks what has happened, so that a present statement answers it no better
 // than an earlier one. Such a query need not ask for former statements: see asksForPast.
-func (c *queryCues) asksForWhatIsOver() bool { return overPattern.MatchString(c.text) }
+func (c *queryCues) asksForWhatIsOver() bool { return overPattern.MatchString(c.verbs()) }
+
+// verbs returns the query without the German word "was", which is no verb.
+func (c *queryCues) verbs() string {
+	if strings.Contains(c.text, "was") && function.IsGerman(c.text) {
+		return germanWhat.ReplaceAllString(c.text, "")
+	}
+	return c.text
+}
+
+var germanWhat = lazyregexp.New(`\bwas\b`)
 
 // happenedPattern matches words of questions about plans that are over. It matches less than overPattern: "has" and
 // "ever" also ask about the present.
 var happenedPattern = lazyregexp.New(`\b(?:did|was|were|went|happened)\b|\bha(?:s|ve|d)\b.*\bbeen\b|过[吗？?]|上次|当时`)
 
 // asksForWhatHappened reports whether the query asks for a plan that is over.
-func (c *queryCues) asksForWhatHappened() bool { return happenedPattern.MatchString(c.text) }
+func (c *queryCues) asksForWhatHappened() bool { return happenedPattern.MatchString(c.verbs()) }
 
 // firstRune returns the first character of s, 0 if s is empty.
 func firstRune(s string) rune {

@@ -125,6 +125,9 @@ func IsForeign(query string) bool {
 	return others > latin || languageOf(query)&^(english|german) != 0
 }
 
+// IsGerman reports whether most function words of a query are German, as in "Was mag meine Frau?".
+func IsGerman(query string) bool { return languageOf(query) == german }
+
 // Is reports whether a word is a function word of a language with spaces.
 func Is(word string) bool { return words()[strings.ToLower(word)] != 0 }
 

@@ -31,3 +31,15 @@ func TestWithout_LeavesWhatAQueryNames(t *testing.T) {
 		}
 	}
 }
+
+func TestIsGerman_KnowsWasFromEnglish(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{
+		"Was mag meine Frau?": true, "Was esse ich gern?": true, "Was war ich?": true,
+		"Was I in Porto?": false, "What was my old number?": false, "Was the flight late?": false, "": false,
+	} {
+		if got := IsGerman(query); got != want {
+			t.Errorf("%q: %v, want %v", query, got, want)
+		}
+	}
+}
