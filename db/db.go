@@ -38,6 +38,7 @@ type Store interface {
 	Consolidations
 	Timelines
 	Instructions
+	Policies
 	Skills
 	Files
 	Related

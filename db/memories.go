@@ -120,6 +120,8 @@ type UserTx interface {
 	// TakeInTurn notes that the messages of a turn of PastTurns are memories; ok is false if it
 	// is not such a turn, since another process has taken it in.
 	TakeInTurn(ctx context.Context, turnID string) (ok bool, err error)
+	// CutTurn replaces the messages of a turn without a conversation. Another turn, or one that is gone, is left alone.
+	CutTurn(ctx context.Context, turnID string, messages []memory.Message) error
 	// LeaveOut replaces LeftOut of a turn. A turn that is gone is left alone.
 	LeaveOut(ctx context.Context, turnID string, leftOut []memory.Omission) error
 	// FinishTurn makes an accepted turn processed. KindConflict: another worker has

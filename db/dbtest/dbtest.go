@@ -137,6 +137,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"calibrations":            calibrations,
 		"refused fields":          refusedFields,
 		"token days":              tokenDays,
+		"policies":                policies,
 		"hold re-embedding":       holdReembedding,
 		"leases of a clock ahead": leasesOfAClockAhead,
 		"announcements":           announcements,
@@ -259,7 +260,7 @@ func newCandidate(turnID string) memory.Candidate {
 		Reason:     "important",
 		Scorer:     "rules",
 		MemoryID:   memory.NewID(),
-		CreatedAt:  epoch, ExpiresAt: after(90),
+		CreatedAt:  epoch, ExpiresAt: after(90), Tags: []string{"a", "ü"},
 	}
 }
 

@@ -97,7 +97,27 @@ func leavingOut(t *testing.T, s db.Store) {
 	leave(alice, []string{turn.ID}, nil)
 	want("with nothing left out")
 
+	cut := talked(alice, "", epoch, "said", "kept")
+	cut.ConversationID = ""
+	cut = say(t, s, cut)
+	cut.Messages[0].Content = ""
+	for _, owner := range []memory.Owner{{AppID: "app", UserID: "bob"}, alice} {
+		must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+			must(t, tx.CutTurn(ctx, "no id", cut.Messages))
+			must(t, tx.CutTurn(ctx, turn.ID, cut.Messages)) // the log keeps its words
+			if owner != alice {
+				return tx.CutTurn(ctx, cut.ID, nil)
+			}
+			return tx.CutTurn(ctx, cut.ID, cut.Messages)
+		}))
+	}
+	read, err := s.Turn(ctx, "app", cut.ID)
+	must(t, err)
+	wantSame(t, "a turn without its words", read, cut)
+	want("after a turn without a conversation was cut")
+
 	unkept := talked(alice, "c", epoch, "four")
+	unkept.Withheld = []memory.Withheld{{Text: "fo", Policy: 3, At: after(5)}}
 	unkept.Memory, unkept.Status, unkept.ProcessedAt = memory.ModeOff, memory.TurnProcessed, after(5)
 	unkept.LeftOut = []memory.Omission{{Message: 0, Reason: memory.OmittedMemoryOff, Characters: 4}}
 	unkept = say(t, s, unkept)

@@ -83,7 +83,7 @@ const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
 	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|` +
-	`refused_fields|token_days|river_job)`
+	`refused_fields|token_days|policies|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -112,6 +112,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`INSERT INTO message_ids SELECT 'app', 'other' || i % 50, 'c', 'm' || i, gen_random_uuid()
 		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO token_days SELECT 'app' || i % 500, i / 500, 'chat', i FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO policies SELECT 'app' || i % 500, i, '{}', '', now(), '' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO refused_fields SELECT 'https://' || i, 'm', 'temperature' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO api_keys (id, hash, name, app_id, role, created_at)
 		SELECT gen_random_uuid(), i, '', 'app' || i % 500, 'read', now() FROM generate_series(1, 5000) AS i`,
@@ -120,7 +121,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events,
 		memory_relations, announcements, user_states, api_keys, facts, instructions, instruction_versions, skills,
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
-		user_modes, message_ids, refused_fields, token_days, river_job`,
+		user_modes, message_ids, refused_fields, token_days, policies, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

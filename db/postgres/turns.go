@@ -21,13 +21,13 @@ const (
 	insertIntoTurns = `stored AS (
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, expires_at,
-		memory, left_out, first_event, last_event)
+		memory, left_out, withheld, first_event, last_event)
 	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-		nullif($19, ''), $20::json, `
+		nullif($19, ''), $20::json, $21::json, `
 
 	// admitted is false for a user who is being erased, and for a turn that is on if the mode of the user or of
 	// the conversation is another one.
-	admitted = `NOT (` + isErasing + `$21)) AND ($19::text <> '' OR
+	admitted = `NOT (` + isErasing + `$22)) AND ($19::text <> '' OR
 		NOT EXISTS (SELECT FROM user_modes WHERE app_id = $2 AND user_id = $3 AND conversation_id IN ('', $6)))`
 
 	insertTurn = `
@@ -37,17 +37,17 @@ const (
 	WITH grown AS (
 		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
 		heard_at)
-		SELECT $2, $3, $6, $1, $22, 1, $23, $24, $9, $9, $14
+		SELECT $2, $3, $6, $1, $23, 1, $24, $25, $9, $9, $14
 		WHERE ` + admitted + `
 		ON CONFLICT (app_id, user_id, id) `
 	growth = `
-			title = CASE WHEN c.title = '' THEN $22 ELSE c.title END,
-			turns = c.turns + 1, events = c.events + $23, tokens = c.tokens + $24,
+			title = CASE WHEN c.title = '' THEN $23 ELSE c.title END,
+			turns = c.turns + 1, events = c.events + $24, tokens = c.tokens + $25,
 			started_at = least(c.started_at, $9), last_at = greatest(c.last_at, $9),
 			heard_at = $14, ended_at = NULL, end_reason = ''`
 	insertGrown = `
 		RETURNING events
-	), ` + insertIntoTurns + `events - $23 + 1, events FROM grown` + insertedTurn
+	), ` + insertIntoTurns + `events - $24 + 1, events FROM grown` + insertedTurn
 
 	insertedTurn = `
 		RETURNING id, app_id, user_id, agent_id, conversation_id, accepted_at, first_event
@@ -83,7 +83,7 @@ const (
 	insertFurtherTurn = `
 	WITH grown AS (
 		UPDATE conversations AS c SET` + growth + `
-		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $25 AND events = $26 AND edition = $27
+		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $26 AND events = $27 AND edition = $28
 			AND ` + admitted + insertGrown
 )
 
@@ -170,10 +170,15 @@ func insertionOf(t memory.Turn, due time.Time, log *db.LogState) (insert string,
 	if err != nil {
 		return "", nil, err
 	}
+	withheld, err := sqlstore.ListJSON(t.Withheld)
+	if err != nil {
+		return "", nil, err
+	}
 	insert, args = insertTurn, []any{
 		t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt,
-		orNull(t.ProcessedAt), due, orNull(t.ExpiresAt), t.Memory, leftOut, rowcodec.OwnerHash(t.Owner),
+		orNull(t.ProcessedAt), due, orNull(t.ExpiresAt), t.Memory, leftOut, withheld,
+		rowcodec.OwnerHash(t.Owner),
 	}
 	if t.ConversationID != "" {
 		args = append(args, t.Title(), len(t.Messages), t.Tokens())

@@ -27,8 +27,8 @@ const growConversation = `
 const insertTurn = `
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
-		expires_at, memory, left_out)
-	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)`
+		expires_at, memory, left_out, withheld)
+	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?)`
 
 // noteOffset notes the offset of a turn's time.
 const noteOffset = `INSERT INTO user_zones (app_id, user_id, chosen, last_offset) VALUES (?1, ?2, '', ?3)
@@ -90,10 +90,14 @@ func (s *Store) acceptTurn(
 	if err != nil {
 		return stored, false, err
 	}
+	withheld, err := sqlstore.ListJSON(t.Withheld)
+	if err != nil {
+		return stored, false, err
+	}
 	_, err = tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
 		string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
 		moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last,
-		instant(t.ExpiresAt), t.Memory, jsonText(leftOut))
+		instant(t.ExpiresAt), t.Memory, jsonText(leftOut), jsonText(withheld))
 	if err != nil {
 		return stored, false, err
 	}

@@ -9,11 +9,11 @@ import (
 )
 
 const candidateColumns = `c.id, c.turn_id, c.content, c.importance, c.domain, c.type, c.verdict, c.reason, c.scorer,
-	c.memory_id, c.created_at, c.expires_at`
+	c.memory_id, c.created_at, c.expires_at, nullif(c.tags, {ARRAY[]::text[]|'[]'})`
 
 func candidateFields(c *memory.Candidate) []any {
 	return []any{&c.ID, &c.TurnID, &c.Content, &c.Importance, &c.Domain, &c.Type, &c.Verdict, &c.Reason, &c.Scorer,
-		(*ID)(&c.MemoryID), &c.CreatedAt, &c.ExpiresAt}
+		(*ID)(&c.MemoryID), &c.CreatedAt, &c.ExpiresAt, &c.Tags}
 }
 
 // SQLite must read the candidates before the turns: their index has the order.
@@ -51,13 +51,13 @@ func (c conn) addCandidates(ctx context.Context, owner memory.Owner, candidates 
 	for i, x := range candidates {
 		rows[i] = []any{owner.AppID, owner.UserID, x.ID, x.TurnID, rowcodec.Storable(x.Content), x.Importance, x.Domain,
 			x.Type, x.Verdict, rowcodec.Storable(x.Reason), x.Scorer, nullID(x.MemoryID), x.CreatedAt,
-			null(x.ExpiresAt)}
+			null(x.ExpiresAt), x.Tags}
 	}
 	n, err := c.execAll(ctx, `
 		INSERT INTO candidates (app_id, user_id, id, turn_id, content, importance, domain, type, verdict, reason, scorer,
-			memory_id, created_at, expires_at)
+			memory_id, created_at, expires_at, tags)
 		SELECT app_id, user_id, $3::uuid, id, $5::text, $6::float8, $7::text, $8::text, $9::text, $10::text, $11::text,
-			$12::uuid, $13::timestamptz, $14::timestamptz
+			$12::uuid, $13::timestamptz, $14::timestamptz, $15::text[]
 		FROM turns WHERE id = $4 AND {|+}app_id = $1 AND {|+}user_id = $2`, rows)
 	if err == nil && n < len(candidates) {
 		return memory.Errorf(memory.KindNotFound, "a candidate is from a turn that the user does not have")

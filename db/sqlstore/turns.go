@@ -206,6 +206,20 @@ func (u *UserTx) Withhold(ctx context.Context, turnID string, withheld []memory.
 	return u.fault(err, "withhold a part of the turn")
 }
 
+func (u *UserTx) CutTurn(ctx context.Context, turnID string, messages []memory.Message) error {
+	column, err := rowcodec.MessagesJSON(messages)
+	if err != nil {
+		return memory.Errorf(memory.KindInvalid, "write the messages as JSON: %w", err)
+	}
+	if !memory.IsID(turnID) {
+		return nil
+	}
+	_, err = u.exec(ctx, `UPDATE turns SET messages = $4
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3 AND {|+}conversation_id = ''`,
+		turnID, u.Owner.AppID, u.Owner.UserID, json.RawMessage(column))
+	return u.fault(err, "cut the messages of the turn")
+}
+
 func (u *UserTx) WithdrawTurn(ctx context.Context, turnID string, at time.Time) error {
 	if !memory.IsID(turnID) {
 		return NotFound("turn", turnID)

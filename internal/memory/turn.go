@@ -61,6 +61,7 @@ type Turn struct {
 	Memory         Mode            // unless On, nothing but the log of its conversation has its messages
 	KeyMemory      Mode            // of the key that reports it; On in a turn that is read
 	MemoryLevel    Level           // what Memory is set for; empty in a turn that is read
+	Policy         *Policy         // of its app, for the scorer; nil: none, or in a turn that is read
 
 	Status      TurnStatus
 	Attempts    int    // answers of the scorer, including refused ones; an unavailable scorer does not count
@@ -136,6 +137,7 @@ type Candidate struct {
 	Domain     Domain
 	Type       Type
 	ExpiresAt  time.Time // of the memory that it becomes; zero: never
+	Tags       []string  // of the memory that it becomes: the categories of the app's policy
 	Verdict    Verdict
 	Reason     string // for people: why this verdict
 	Scorer     string // "rules" or the model's name

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// Withheld is a part of a message of a turn that no reader gets, since a statement of it was forgotten. The stored
-// message keeps the part, so that the statement can be restored, and the message is recognised when a client reports it
-// again.
+// Withheld is a part of a message of a turn that no reader gets, since a statement of it was forgotten, or the app's
+// policy never keeps it. The stored message keeps the part, so that the statement can be restored, and the message is
+// recognised when a client reports it again.
 type Withheld struct {
-	Message   int       `json:"message"`   // index in Turn.Messages
-	Text      string    `json:"text"`      // not empty
-	Statement string    `json:"statement"` // id of the memory that was to be forgotten
-	At        time.Time `json:"at"`        // when it was forgotten
+	Message   int       `json:"message"`             // index in Turn.Messages
+	Text      string    `json:"text"`                // not empty
+	Statement string    `json:"statement,omitempty"` // id of the memory that was to be forgotten
+	Policy    int       `json:"policy,omitempty"`    // version of the policy that never keeps it; without a statement
+	At        time.Time `json:"at"`                  // when it was forgotten, or was found
 }
 
 // Readable returns the messages of the turn without what is withheld; of a withdrawn turn only their roles and kinds.

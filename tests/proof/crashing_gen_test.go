@@ -46,6 +46,15 @@ func (store *crashingStore) ActiveInstructions(
 	})
 }
 
+func (store *crashingStore) AddPolicy(
+	ctx context.Context,
+	v memory.PolicyVersion,
+) (memory.PolicyVersion, error) {
+	return get(store.fuse, "AddPolicy", func() (memory.PolicyVersion, error) {
+		return store.real.AddPolicy(ctx, v)
+	})
+}
+
 func (store *crashingStore) AddTokens(ctx context.Context, used []memory.TokenDay) error {
 	return act(store.fuse, "AddTokens", func() error {
 		return store.real.AddTokens(ctx, used)
@@ -988,6 +997,12 @@ func (store *crashingStore) MoveSome(
 	})
 }
 
+func (store *crashingStore) NewestPolicy(ctx context.Context, appID string) (memory.PolicyVersion, error) {
+	return get(store.fuse, "NewestPolicy", func() (memory.PolicyVersion, error) {
+		return store.real.NewestPolicy(ctx, appID)
+	})
+}
+
 func (store *crashingStore) OldAges(
 	ctx context.Context,
 	owner memory.Owner,
@@ -1028,6 +1043,17 @@ func (store *crashingStore) PastTurns(ctx context.Context, after string, limit i
 func (store *crashingStore) Ping(ctx context.Context) error {
 	return act(store.fuse, "Ping", func() error {
 		return store.real.Ping(ctx)
+	})
+}
+
+func (store *crashingStore) PolicyVersions(
+	ctx context.Context,
+	appID string,
+	below int,
+	limit int,
+) ([]memory.PolicyVersion, error) {
+	return get(store.fuse, "PolicyVersions", func() ([]memory.PolicyVersion, error) {
+		return store.real.PolicyVersions(ctx, appID, below, limit)
 	})
 }
 
@@ -1546,6 +1572,12 @@ func (store *crashingTx) CountWorkflows(ctx context.Context, skill string) (int,
 func (store *crashingTx) Counted(ctx context.Context, id string) (string, bool, error) {
 	return find(store.fuse, "tx.Counted", func() (string, bool, error) {
 		return store.real.Counted(ctx, id)
+	})
+}
+
+func (store *crashingTx) CutTurn(ctx context.Context, turnID string, messages []memory.Message) error {
+	return act(store.fuse, "tx.CutTurn", func() error {
+		return store.real.CutTurn(ctx, turnID, messages)
 	})
 }
 
