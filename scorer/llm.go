@@ -32,7 +32,11 @@ func (m *model) Score(ctx context.Context, turn memory.Turn, before []memory.Mes
 	var last *llm.Answer
 	facts, err := llm.Ask(ctx, m.chat, prompt, func(answer *llm.Answer) ([]Fact, error) {
 		last = answer
-		return parse(answer, words(append(slices.Clone(before), turn.Messages...)), turn.Local(turn.At))
+		said := words(append(slices.Clone(before), turn.Messages...))
+		if SpeaksToModel(turn.Policy) {
+			return parseWithPolicy(answer, *turn.Policy, said, turn.Local(turn.At))
+		}
+		return parse(answer, said, turn.Local(turn.At))
 	})
 	if memory.IsKind(err, memory.KindBadAnswer) {
 		refused := &BadAnswer{Err: err}
@@ -51,6 +55,7 @@ type proposal struct {
 	Domain     string   `json:"domain"`
 	Type       string   `json:"type"`
 	Expires    *string  `json:"expires"`
+	Category   string   `json:"category"`
 }
 
 // parse reads an answer about what was said, at an instant in the user's zone. It refuses an answer that has no list of
@@ -62,15 +67,20 @@ func parse(answer *llm.Answer, said string, at time.Time) ([]Fact, error) {
 	if err := answer.Decode(&reply); err != nil {
 		return nil, err
 	}
-	if reply.Facts == nil {
+	return factsOf(answer, reply.Facts, said, at)
+}
+
+// factsOf reads the facts of an answer.
+func factsOf(answer *llm.Answer, proposed llm.Items[proposal], said string, at time.Time) ([]Fact, error) {
+	if proposed == nil {
 		return nil, llm.BadAnswer("the answer has no facts field")
 	}
-	if n := len(reply.Facts); n > MaxFacts {
+	if n := len(proposed); n > MaxFacts {
 		return nil, llm.BadAnswer("the answer has %d facts: at most %d are allowed", n, MaxFacts)
 	}
-	facts := make([]Fact, len(reply.Facts))
+	facts := make([]Fact, len(proposed))
 	valid := 0
-	for i, item := range reply.Facts {
+	for i, item := range proposed {
 		fact := item.Value.fact(answer, at)
 		fact.Invalid = item.Value.check(said)
 		if item.Err != nil {
@@ -117,7 +127,7 @@ func (p proposal) fact(answer *llm.Answer, at time.Time) Fact {
 	}
 	fact := Fact{
 		Content: strings.TrimSpace(*p.Fact),
-		Domain:  memory.Domain(identifier(p.Domain)), Type: memory.Type(identifier(p.Type)),
+		Domain:  memory.Domain(identifier(p.Domain)), Type: memory.Type(identifier(p.Type)), Category: p.Category,
 	}
 	if !slices.Contains(memory.Domains, fact.Domain) {
 		fact.Domain = statement.Domain(fact.Content)
@@ -131,7 +141,7 @@ func (p proposal) fact(answer *llm.Answer, at time.Time) Fact {
 	}
 	if fact.Type == "" {
 		fact.Type = memory.TypeFact
-	} else if !slices.Contains(types, fact.Type) {
+	} else if !slices.Contains(memory.FactTypes, fact.Type) {
 		fact.Type = memory.TypeFact
 		answer.Salvage("the type %.40q is unknown: %s instead", p.Type, fact.Type)
 	}
@@ -142,12 +152,6 @@ func (p proposal) fact(answer *llm.Answer, at time.Time) Fact {
 		}
 	}
 	return fact
-}
-
-// types are the types that a scorer may give to a fact. The other types are those of memories that the server makes.
-var types = []memory.Type{
-	memory.TypeFact, "preference", "pattern", "skill", "project", "observation", "task", "decision", "tool_use",
-	"error", "insight",
 }
 
 // identifier writes a name as an identifier: "User Preferences" and "user-preferences" are user_preferences.

@@ -75,9 +75,14 @@ func render(turn memory.Turn, before []memory.Message) (llm.Prompt, error) {
 	if err != nil {
 		return llm.Prompt{}, err
 	}
-	return template.Render(userWords(messages), promptData{
+	said := userWords(messages)
+	p, err := template.Render(said, promptData{
 		Quoted: quoted, LeftOut: leftOut, At: turn.Local(turn.At).Format(timeLayout),
 	}, maxAnswerTokens)
+	if err != nil || !SpeaksToModel(turn.Policy) {
+		return p, err
+	}
+	return withPolicy(p, *turn.Policy, said)
 }
 
 // fit cuts each message to maxMessageRunes, and drops the earliest messages until the rest fits

@@ -76,7 +76,7 @@ func TestPrompt_SchemaNamesDomainsAndTypes(t *testing.T) {
 		}
 	}
 	for _, kind := range fact["type"].Enum {
-		if !slices.Contains(types, memory.Type(kind)) || !strings.Contains(p.System, kind) {
+		if !slices.Contains(memory.FactTypes, memory.Type(kind)) || !strings.Contains(p.System, kind) {
 			t.Errorf("the type %s is unknown", kind)
 		}
 	}

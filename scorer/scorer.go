@@ -25,6 +25,12 @@ type Fact struct {
 	Type       memory.Type
 	ExpiresAt  time.Time // when it is over, such as a dated plan; zero: never
 
+	// Category is what a model chose among the categories of the app's policy; empty: none. It may be another name.
+	Category string
+
+	// IsNever: a model found that the app's policy never keeps the words, which are Content. They are no fact.
+	IsNever bool
+
 	// Invalid says why the proposal cannot be a fact; Content then is the proposal as the scorer wrote it,
 	// of any length. Empty: it can.
 	Invalid string

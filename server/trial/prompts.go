@@ -31,11 +31,15 @@ func tryScore(ctx context.Context, chat llm.Chat, cfg config.Config, t Input) (m
 	if len(t.Messages) == 0 {
 		return nil, errNoMessages
 	}
-	turn := memory.Turn{At: t.At, Messages: messagesOf(t.Messages)}
+	turn := memory.Turn{At: t.At, Messages: messagesOf(t.Messages), Policy: t.Policy}
 	before := messagesOf(t.Before)
 	facts, err := scorer.NewLLM(chat).Score(ctx, turn, before)
 	talk := ingest.TalkOf(turn, before)
 	for _, f := range facts {
+		if f.IsNever {
+			made = append(made, Made{Verdict: neverKept, Content: f.Content})
+			continue
+		}
 		one := Made{
 			Verdict: string(memory.Kept), Content: f.Content,
 			Note: fmt.Sprintf("importance %.2f, %s, %s", f.Importance, f.Domain, f.Type),
@@ -51,6 +55,16 @@ func tryScore(ctx context.Context, chat llm.Chat, cfg config.Config, t Input) (m
 		made = append(made, one)
 	}
 	return made, err
+}
+
+// neverKept is the verdict of words that the app's policy never keeps.
+const neverKept = "never kept"
+
+func tryPolicy(ctx context.Context, chat llm.Chat, cfg config.Config, t Input) ([]Made, error) {
+	if !scorer.SpeaksToModel(t.Policy) {
+		return nil, errors.New("there is no policy with instructions, types, domains or categories")
+	}
+	return tryScore(ctx, chat, cfg, t)
 }
 
 func tryJudge(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {

@@ -29,6 +29,8 @@ type Input struct {
 	Fact     *Statement  `json:"fact,omitempty"` // a new fact
 	Memories []Statement `json:"memories,omitempty"`
 	MaxChars int         `json:"max_chars,omitempty"` // of the result
+
+	Policy *memory.Policy `json:"policy,omitempty"` // of the app
 }
 
 // Message is a message of an Input.
@@ -76,6 +78,7 @@ type Prompt struct {
 // Prompts lists all prompts.
 var Prompts = []Prompt{
 	{Name: "score", Use: "find facts in a turn", Input: "messages, before", try: tryScore},
+	{Name: "policy", Use: "find facts in a turn by the app's policy", Input: "policy, messages, before", try: tryPolicy},
 	{Name: "judge", Use: "decide what a new fact means for memories", Input: "fact, memories", try: tryJudge},
 	{Name: "route", Use: "choose the domains of a query", Input: "query", try: tryRoute},
 	{Name: "reflect", Use: "condense facts into insights", Input: "memories", try: tryReflect},

@@ -22,7 +22,11 @@ func RulesText(r ChatRequest) string {
 	var answer any
 	switch PromptName(r.System) {
 	case "score":
-		answer = map[string]any{"facts": factsOf(lines)}
+		facts := map[string]any{"facts": factsOf(lines)}
+		if strings.Contains(r.System, "[hippocampus/policy]") {
+			facts["never"] = []string{}
+		}
+		answer = facts
 	case "route":
 		answer = map[string]any{"domains": domainsOf(wordsOf(lines))}
 	case "judge":
