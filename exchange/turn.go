@@ -92,7 +92,12 @@ func (l *turnLine) check(f *faults) {
 		path := fmt.Sprintf("turn.withheld[%d].", n)
 		inRange(f, path+"message", w.Message, 0, len(l.Messages)-1)
 		f.note(path+"text", memory.CheckMessage(w.Text))
-		f.id(path+"statement", w.Statement)
+		inRange(f, path+"policy", w.Policy, 0, maxNumber)
+		if w.Policy == 0 {
+			f.id(path+"statement", w.Statement)
+		} else if w.Statement != "" {
+			f.note(path+"statement", "does not go with policy")
+		}
 		f.time(path+"at", w.At)
 	}
 	for n, o := range l.LeftOut {
@@ -102,6 +107,10 @@ func (l *turnLine) check(f *faults) {
 		inRange(f, path+"characters", o.Characters, 1, memory.MaxMessageBytes)
 		if o.Level != "" {
 			oneOf(f, path+"level", memory.Levels, o.Level)
+		}
+		inRange(f, path+"policy", o.Policy, 0, maxNumber)
+		if o.Rule != "" {
+			f.note(path+"rule", memory.CheckName(o.Rule, memory.MaxTagRunes))
 		}
 	}
 	oneOf(f, "turn.memory", memory.Modes, l.Memory)

@@ -125,7 +125,10 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 		accept = replaced.accept
 	}
 	if turn.ConversationID == "" {
-		return accept(ctx, unkept(turn), due, nil)
+		if turn, err = s.asStored(ctx, turn); err != nil {
+			return stored, false, err
+		}
+		return accept(ctx, turn, due, nil)
 	}
 	for {
 		before, cached, err := s.saidBefore(ctx, turn, replaced)
@@ -145,7 +148,10 @@ func (s *Service) continueLog(ctx context.Context, turn memory.Turn, due time.Ti
 			stored, err = s.edited(ctx, turn, edited, replaced)
 			return stored, false, err
 		case edited < 0 && len(added.Messages) > 0:
-			stored, fresh, err = accept(ctx, unkept(added), due, &before.log)
+			if added, err = s.asStored(ctx, added); err != nil {
+				return stored, false, err
+			}
+			stored, fresh, err = accept(ctx, added, due, &before.log)
 		case cached: // another process may have continued the log since
 			err = db.ErrConversationChanged
 		default:

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"hippocampus/db"
 	"hippocampus/db/history"
@@ -68,7 +69,7 @@ func (s *Service) Consolidate(ctx context.Context, c Consolidation) (done Consol
 	for i, candidate := range candidates {
 		if candidate.Verdict == memory.Kept {
 			fact := factOf(candidate, c.Stated[i].Turn)
-			fact.Tags = c.Stated[i].Tags
+			fact.Tags = slices.Concat(c.Stated[i].Tags, fact.Tags)
 			facts, kept = append(facts, fact), append(kept, i)
 		}
 	}

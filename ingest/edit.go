@@ -13,6 +13,11 @@ import (
 // Change edits an active memory of the app. The new content of a fact is compared with the known memories as if it were
 // said now; see write.Writer.Reword. KindConflict: the memory is not active.
 func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memory.Memory, error) {
+	if c.Content != nil {
+		if err := s.refuseNever(ctx, appID, *c.Content); err != nil {
+			return memory.Memory{}, err
+		}
+	}
 	by := llm.Serving(s.Embedder)
 	var before memory.Memory
 	var embedding []float32

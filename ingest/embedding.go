@@ -61,7 +61,7 @@ func factOf(c memory.Candidate, turn memory.Turn) memory.Memory {
 		Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 		Speaker: speaker, CreatedAt: at,
 		Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance,
-		ExpiresAt: c.ExpiresAt,
+		ExpiresAt: c.ExpiresAt, Tags: c.Tags,
 	}
 }
 

@@ -19,12 +19,12 @@ import (
 // fallBack lets rules take the facts of a turn whose scorer has failed with cause, until the scorer answers. After the
 // first failure it does nothing if the failure may pass, since most failures pass within a second.
 func (s *Service) fallBack(
-	ctx context.Context, turn memory.Turn, q question, e echoes, messages []memory.Memory, cause error,
+	ctx context.Context, turn memory.Turn, r reading, messages []memory.Memory, cause error,
 ) {
 	if s.Rules == nil || ctx.Err() != nil || turn.LastError == "" && !isLasting(cause) {
 		return
 	}
-	if err := s.takeByRules(ctx, turn, q, e, messages); err != nil && !errors.Is(err, errFinished) {
+	if err := s.takeByRules(ctx, turn, r, messages); err != nil && !errors.Is(err, errFinished) {
 		s.Log.Warn("the facts of a turn could not be taken by rules while the model fails",
 			zap.String("turn", turn.ID), tracing.Log(ctx), zap.Error(err))
 	}
@@ -38,16 +38,16 @@ func isLasting(cause error) bool {
 }
 
 func (s *Service) takeByRules(
-	ctx context.Context, turn memory.Turn, q question, e echoes, messages []memory.Memory,
+	ctx context.Context, turn memory.Turn, r reading, messages []memory.Memory,
 ) error {
 	if taken, err := s.takenByRules(ctx, turn); err != nil || len(taken) > 0 {
 		return err
 	}
-	facts, err := s.Rules.Score(ctx, q.Turn, q.before)
+	facts, err := s.Rules.Score(ctx, r.question.Turn, r.question.before)
 	if err != nil {
 		return err
 	}
-	candidates := s.gate(turn, s.Rules.Name(), s.set.Threshold, facts, e)
+	candidates := s.gate(r.rules, turn, s.Rules.Name(), s.set.Threshold, facts, r.echoes)
 	candidates = slices.DeleteFunc(candidates, func(c memory.Candidate) bool { return c.Verdict != memory.Kept })
 	if len(candidates) == 0 {
 		return nil

@@ -6,31 +6,39 @@ import (
 	"fmt"
 	"strings"
 
+	"hippocampus/ingest/policy"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/secret"
 	"hippocampus/scorer"
 	"hippocampus/scorer/voice"
 )
 
-// gate gives each proposed fact its first verdict: kept, below the threshold, echo, or invalid.
+// gate gives each proposed fact its first verdict: kept, below the threshold, echo, or invalid. The policy of the app
+// decides first.
 func (s *Service) gate(
-	turn memory.Turn, by string, threshold float64, facts []scorer.Fact, echoes echoes,
+	rules *policy.Rules, turn memory.Turn, by string, threshold float64, facts []scorer.Fact, echoes echoes,
 ) []memory.Candidate {
 	candidates := make([]memory.Candidate, len(facts))
 	for i, f := range facts {
 		c := memory.Candidate{
 			ID: memory.NewID(), TurnID: turn.ID, Content: f.Content, Importance: f.Importance, Domain: f.Domain,
 			Type: f.Type, ExpiresAt: cmp.Or(turn.ExpiresAt, f.ExpiresAt), Verdict: memory.Kept, Scorer: by,
-			CreatedAt: memory.Instant(s.Now()),
+			CreatedAt: memory.Instant(s.Now()), Tags: rules.Categories(f.Category, f.Content),
 		}
-		if f.Invalid != "" {
+		judged := rules.Judge(f)
+		if judged.Never != "" {
+			hide(&c, rules, judged.Never)
+		} else if f.Invalid != "" {
 			c.Verdict = memory.InvalidAnswer
 			c.Content = excerpt(f.Content)
 			c.Reason = becauseUnusable + f.Invalid
 		} else if f.Voice != voice.Own {
 			c.Verdict = memory.BelowThreshold
 			c.Reason = becauseVoice + ": " + string(f.Voice)
-		} else if f.Importance < threshold {
+		} else if judged.Unasked != "" {
+			c.Verdict = memory.BelowThreshold
+			c.Reason = fmt.Sprintf("%s: %s does not ask for it, %s", becausePolicy, named(rules), judged.Unasked)
+		} else if f.Importance < threshold && judged.Keeps == "" {
 			c.Verdict = memory.BelowThreshold
 			c.Reason = fmt.Sprintf(becauseImportance+"%.2f is under the gate of %.2f", f.Importance, threshold)
 			if strings.Contains(f.Content, secret.Mark) {
@@ -48,6 +56,10 @@ func (s *Service) gate(
 // gateStated gives each stated fact its first verdict, turn by turn.
 func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Candidate, error) {
 	candidates := make([]memory.Candidate, 0, len(c.Stated))
+	rules, err := s.policyOf(ctx, c.Owner.AppID)
+	if err != nil {
+		return nil, err
+	}
 	for rest := c.Stated; len(rest) > 0; {
 		turn := rest[0].Turn
 		turn.Messages, _ = s.utterances(turn)
@@ -59,9 +71,12 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 		if err != nil {
 			return nil, err
 		}
-		proposed := s.gate(turn, c.Scorer, c.Threshold, facts, echoes)
+		proposed := s.gate(rules, turn, c.Scorer, c.Threshold, facts, echoes)
 		for i := range proposed {
 			p := &proposed[i]
+			if p.Content == policyMark {
+				continue
+			}
 			if why := memory.CheckContent(p.Content, memory.MaxContentRunes); why != "" {
 				p.Verdict = memory.InvalidAnswer
 				p.Reason = becauseUnusable + why

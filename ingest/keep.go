@@ -93,8 +93,18 @@ func isAsRead(ctx context.Context, tx db.UserTx, read memory.Turn) error {
 		return err
 	case !ok || turn.Status != memory.TurnAccepted:
 		return errFinished
-	case len(turn.Withheld) != len(read.Withheld):
+	case forgottenOf(turn) != forgottenOf(read):
 		return errReadAgain
 	}
 	return nil
+}
+
+// forgottenOf returns how many parts of a turn are withheld since a statement of them was forgotten.
+func forgottenOf(turn memory.Turn) (n int) {
+	for _, w := range turn.Withheld {
+		if w.Statement != "" {
+			n++
+		}
+	}
+	return n
 }

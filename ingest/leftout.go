@@ -63,8 +63,11 @@ func withoutLost(messages []memory.Memory) (kept []memory.Memory, leftOut []memo
 	return kept, leftOut
 }
 
-// leaveOut stores what is left out of a turn, if anything is and it is not stored yet.
+// leaveOut stores what is left out of a turn, if anything is and it is not stored yet, and what the policy withholds.
 func leaveOut(ctx context.Context, tx db.UserTx, turn memory.Turn) error {
+	if err := storeCut(ctx, tx, turn); err != nil {
+		return err
+	}
 	if len(turn.LeftOut) == 0 {
 		return nil
 	}

@@ -68,7 +68,11 @@ func (s *Service) pastMessages(ctx context.Context, turns []memory.Turn) (map[st
 			return nil, err
 		}
 		turn.Zone = zone
-		turn.Messages, turn.LeftOut = s.utterances(*turn)
+		rules, err := s.policyOf(ctx, turn.AppID)
+		if err != nil {
+			return nil, err
+		}
+		*turn = s.read(s.cut(rules, *turn))
 		messages, leftOut := s.messages(*turn, memory.Message{}, echoes{}) // what recall returned then is not known any more
 		drafts, turn.LeftOut = append(drafts, messages...), inOrder(turn.LeftOut, leftOut)
 	}

@@ -53,29 +53,31 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if turn.Zone, err = s.Zone.Of(ctx, turn.Owner); err != nil {
 		return err
 	}
-	turn.Messages, turn.LeftOut = s.utterances(turn)
-	echoes, err := s.echoes(ctx, turn)
+	rules, err := s.policyOf(ctx, turn.AppID)
 	if err != nil {
 		return err
 	}
-	before, err := s.before(ctx, turn, max(s.set.Before, 1))
+	r, err := s.reading(ctx, rules, turn)
 	if err != nil {
 		return err
 	}
-	messages, leftOut := s.messages(turn, memory.LastSpoken(before), echoes)
+	if rules.AsksModel() && s.asksModel(r.question) {
+		return s.rememberJudged(ctx, r)
+	}
+	messages, leftOut := s.messages(r.turn, memory.LastSpoken(r.before), r.echoes)
+	turn = r.turn
 	turn.LeftOut = inOrder(turn.LeftOut, leftOut)
-	question := s.question(turn, before)
 	// The messages are stored first if a model may fail or be slow, or if an earlier attempt may have stored them.
-	stored := s.asksModel(question) || turn.LastError != ""
+	stored := s.asksModel(r.question) || turn.LastError != ""
 	if stored && len(messages)+len(turn.LeftOut) > 0 {
 		if messages, err = s.keep(ctx, turn, messages); err != nil {
 			return err
 		}
 		turn.LeftOut = nil // it is stored with the messages
 	}
-	facts, err := s.score(ctx, question)
+	facts, err := s.score(ctx, r.question)
 	if err != nil {
-		s.fallBack(ctx, turn, question, echoes, messages, err)
+		s.fallBack(ctx, turn, r, messages, err)
 		return err
 	}
 	if stored {
@@ -83,11 +85,10 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 			return err
 		}
 	}
-	if len(facts) == 0 && (stored || len(messages) == 0) {
+	if len(facts) == 0 && (stored || len(messages) == 0) && !r.cuts() {
 		return s.end(ctx, turn)
 	}
-	candidates := s.gate(turn, s.Scorer.Name(), s.set.Threshold, facts, echoes)
-	refuseUnsaid(question, candidates)
+	candidates := s.verdicts(r, facts, nil)
 	err = s.write(ctx, turn, candidates, messages, stored)
 	if !stored && memory.IsKind(err, memory.KindConflict) {
 		return s.writeToStored(ctx, turn, candidates, messages, err)
@@ -222,7 +223,7 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 		turn.Attempts++
 		failed = failed || corrected || turn.Attempts >= s.set.Attempts
 	}
-	refused, reason := s.refusal(turn, cause, now), excerpt(cause.Error())
+	refused, reason := s.refusal(ctx, turn, cause, now), excerpt(cause.Error())
 	var verdicts []memory.Candidate
 	if refused != nil {
 		verdicts = append(verdicts, *refused)
@@ -245,13 +246,17 @@ func (s *Service) setBack(ctx context.Context, turn memory.Turn, cause error) er
 }
 
 // refusal returns the candidate that records a refused answer of the scorer, or nil.
-func (s *Service) refusal(turn memory.Turn, cause error, at time.Time) *memory.Candidate {
+func (s *Service) refusal(ctx context.Context, turn memory.Turn, cause error, at time.Time) *memory.Candidate {
 	var bad *scorer.BadAnswer
 	if !errors.As(cause, &bad) {
 		return nil
 	}
+	content := excerpt(bad.Answer)
+	if rules, err := s.policyOf(ctx, turn.AppID); err != nil || rules.HasNever() {
+		content = policyMark // it may have what is never kept
+	}
 	return &memory.Candidate{
-		ID: memory.NewID(), TurnID: turn.ID, Content: excerpt(bad.Answer), Domain: memory.GeneralChat, Type: memory.TypeFact,
+		ID: memory.NewID(), TurnID: turn.ID, Content: content, Domain: memory.GeneralChat, Type: memory.TypeFact,
 		Verdict: memory.InvalidAnswer, Reason: excerpt(bad.Error()), Scorer: s.Scorer.Name(), CreatedAt: at,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"hippocampus/ingest/statement"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
+	"hippocampus/scorer"
 )
 
 // MaxPromoted bounds the candidates of one promotion.
@@ -142,6 +143,9 @@ func (s *Service) promote(
 	slices.SortFunc(proposals, func(a, b db.Proposal) int {
 		return cmp.Or(a.SaidAt.Compare(b.SaidAt), cmp.Compare(a.ID, b.ID))
 	})
+	if proposals, err = s.withoutNever(ctx, owner.AppID, proposals, outcome); err != nil || len(proposals) == 0 {
+		return err
+	}
 	facts := make([]memory.Memory, len(proposals))
 	for i, p := range proposals {
 		facts[i] = factOf(p.Candidate, memory.Turn{
@@ -180,6 +184,26 @@ func (s *Service) promote(
 	return err
 }
 
+// withoutNever returns the candidates that the app's policy may keep. The others get the outcome KindConflict.
+func (s *Service) withoutNever(
+	ctx context.Context, appID string, proposals []db.Proposal, outcome map[string]Promoted,
+) (left []db.Proposal, err error) {
+	rules, err := s.policyOf(ctx, appID)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range proposals {
+		fact := scorer.Fact{Content: p.Content, Type: p.Type, Domain: p.Domain}
+		if rule := rules.Judge(fact).Never; rule != "" {
+			outcome[p.ID] = Promoted{Err: memory.Errorf(memory.KindConflict, "%s never keeps candidate %s: %s",
+				named(rules), p.ID, rule)}
+			continue
+		}
+		left = append(left, p)
+	}
+	return left, nil
+}
+
 // refuseWithdrawn refuses to make memories of a withdrawn turn.
 func refuseWithdrawn(t memory.Turn) error {
 	if t.Status != memory.TurnWithdrawn {
@@ -213,6 +237,11 @@ func (s *Service) withoutForgotten(
 			continue
 		}
 		w := turn.Withheld[i]
+		if w.Statement == "" {
+			outcome[p.ID] = Promoted{Err: memory.Errorf(memory.KindConflict,
+				"candidate %s states what version %d of the app's policy never keeps", p.ID, w.Policy)}
+			continue
+		}
 		outcome[p.ID] = Promoted{Err: memory.Errorf(memory.KindConflict,
 			"candidate %s states what was forgotten at %s with memory %s: restore that memory first",
 			p.ID, w.At.Format(time.RFC3339), w.Statement)}

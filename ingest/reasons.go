@@ -3,6 +3,7 @@ package ingest
 // The reasons of candidates that become no memory of their own begin with these texts. docs/flows/write.md lists them,
 // with the reasons of memory.OmissionReasons.
 const (
+	becausePolicy     = "policy"
 	becauseVoice      = "said by another voice"
 	becauseSecret     = "a secret was cut out of it"
 	becauseImportance = "importance "

@@ -30,6 +30,7 @@ func TestReasons_AreThoseThatTheDocumentationLists(t *testing.T) {
 	}
 	// A reason belongs to the first row, in this order, whose beginning it has.
 	verdicts := []string{
+		"invalid|" + becausePolicy, "below_threshold|" + becausePolicy,
 		"below_threshold|" + becauseVoice, "below_threshold|" + becauseSecret, "below_threshold|" + becauseImportance,
 		"echo|" + becauseEcho, "duplicate|anything else", "merged|anything else", "invalid|" + becauseUnsaid,
 		"invalid|" + becauseRefused, "invalid|" + becauseUnusable, "invalid|anything else",

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 
 	"hippocampus/db"
@@ -26,7 +27,7 @@ type Rewrite struct {
 func (s *Service) Rewrite(ctx context.Context, r Rewrite) error {
 	var add []memory.Memory
 	for _, w := range r.Add {
-		if err := s.unimportant(w); err != nil {
+		if err := cmp.Or(s.unimportant(w), s.refuseNever(ctx, r.Owner.AppID, w.Content)); err != nil {
 			return err
 		}
 		w.Owner = r.Owner

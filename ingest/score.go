@@ -18,11 +18,16 @@ type question struct {
 // question returns the input of the scorer for a turn after some messages.
 func (s *Service) question(turn memory.Turn, before []memory.Message) question {
 	q := question{Turn: turn, before: before[max(0, len(before)-s.set.Before):]}
-	if q.Messages = scorable(turn); !s.mayStateFacts(q.Messages, before) {
+	q.Messages = scorable(turn)
+	isJudged := turn.Policy != nil && turn.Policy.Never.Instructions != ""
+	if !s.mayStateFacts(q.Messages, before) && !(isJudged && slices.ContainsFunc(q.Messages, s.isMore)) {
 		q.Messages = nil
 	}
 	return q
 }
+
+// isMore reports whether a message is more than small talk, so that something of it is remembered.
+func (s *Service) isMore(m memory.Message) bool { return !isEmpty(m) && !s.IsSmallTalk(m.Content) }
 
 // asksModel reports whether a language model is to be asked.
 func (s *Service) asksModel(q question) bool {
@@ -37,12 +42,14 @@ func (s *Service) score(ctx context.Context, q question) (facts []scorer.Fact, e
 	if len(q.Messages) == 0 {
 		return nil, nil
 	}
-	if answer, ok := s.scored.Get(q.ID); ok && answer.withheld == len(q.Withheld) {
-		return answer.facts, nil
+	asked := answer{withheld: len(q.Withheld), policy: q.Policy}
+	if known, ok := s.scored.Get(q.ID); ok && known.withheld == asked.withheld && known.policy == asked.policy {
+		return known.facts, nil
 	}
 	facts, err = s.Scorer.Score(ctx, q.Turn, q.before)
 	if err == nil {
-		s.scored.Add(q.ID, answer{facts, len(q.Withheld)})
+		asked.facts = facts
+		s.scored.Add(q.ID, asked)
 	}
 	return facts, err
 }
@@ -50,7 +57,8 @@ func (s *Service) score(ctx context.Context, q question) (facts []scorer.Fact, e
 // answer is the scorer's proposal for a turn.
 type answer struct {
 	facts    []scorer.Fact
-	withheld int // parts of the turn that the scorer was not given
+	withheld int            // parts of the turn that the scorer was not given
+	policy   *memory.Policy // that the scorer was given
 }
 
 // scorable returns the messages that a scorer reads: in a conversation the chat messages only,

@@ -11,6 +11,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/db/zones"
+	"hippocampus/ingest/policy"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/cache"
 	"hippocampus/internal/llm"
@@ -80,7 +81,8 @@ type Parts struct {
 	// OnProcessed is called for each turn that was processed, whatever the outcome. A turn without a conversation may not
 	// be ended yet.
 	OnProcessed func(ctx context.Context, turn memory.Turn)
-	Zone        zones.Finder // in which the days of a user are
+	Policies    policy.Finder // of what apps remember; nil: no app has a policy
+	Zone        zones.Finder  // in which the days of a user are
 	Now         func() time.Time
 	Log         *zap.Logger
 	Drained     <-chan struct{} // closed when turns in progress are released after the end of Work; nil: they finish

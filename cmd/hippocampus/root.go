@@ -86,7 +86,7 @@ uses it.`,
 		}
 		root.AddCommand(commands...)
 	}
-	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), userCommand(o))...)
+	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), userCommand(o), policyCommand(o))...)
 	group(serverGroup, "Server:",
 		serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host),
 		rebuildCommand(o, host), backupCommand(o, host), partitionCommand(o, host), healthcheckCommand(o))
@@ -111,6 +111,19 @@ func userCommand(o *overrides) *cobra.Command {
 		RunE:    help,
 	}
 	cmd.AddCommand(memories.UserCommands(o.sources())...)
+	return cmd
+}
+
+// policyCommand has the commands that concern what the app remembers.
+func policyCommand(o *overrides) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "policy",
+		Short:   "Say what the app remembers, and what it never does",
+		Example: "  hippocampus policy show\n  hippocampus policy set policy.yaml",
+		Args:    noSubcommand,
+		RunE:    help,
+	}
+	cmd.AddCommand(memories.PolicyCommands(o.sources())...)
 	return cmd
 }
 

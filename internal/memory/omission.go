@@ -5,8 +5,10 @@ package memory
 type Omission struct {
 	Message    int            `json:"message"` // index in Turn.Messages
 	Reason     OmissionReason `json:"reason"`
-	Characters int            `json:"characters"`      // without white space; 1 or more
-	Level      Level          `json:"level,omitempty"` // what memory was off for; with OmittedMemoryOff alone
+	Characters int            `json:"characters"`       // without white space; 1 or more
+	Level      Level          `json:"level,omitempty"`  // what memory was off for; with OmittedMemoryOff alone
+	Policy     int            `json:"policy,omitempty"` // version of the app's policy; with OmittedPolicy alone
+	Rule       string         `json:"rule,omitempty"`   // of the policy, such as never.terms[2]; with OmittedPolicy alone
 }
 
 // OmissionReason is why a part of a message is not remembered.
@@ -15,6 +17,7 @@ type OmissionReason string
 // The reasons, in the order in which the parts of a message are looked at.
 const (
 	OmittedMemoryOff  OmissionReason = "memory_off"  // memory was off, or was only read
+	OmittedPolicy     OmissionReason = "policy"      // the app's policy never keeps it
 	OmittedRole       OmissionReason = "role"        // neither the user nor the assistant says it
 	OmittedKind       OmissionReason = "kind"        // a call of a tool, or what a tool returned
 	OmittedContext    OmissionReason = "context"     // recalled memories, which the client put before the user's words
@@ -27,6 +30,6 @@ const (
 
 // OmissionReasons lists every reason.
 var OmissionReasons = []OmissionReason{
-	OmittedMemoryOff, OmittedRole, OmittedKind, OmittedContext, OmittedSmallTalk, OmittedEcho, OmittedRemark,
-	OmittedLongAnswer, OmittedRefused,
+	OmittedMemoryOff, OmittedPolicy, OmittedRole, OmittedKind, OmittedContext, OmittedSmallTalk, OmittedEcho,
+	OmittedRemark, OmittedLongAnswer, OmittedRefused,
 }

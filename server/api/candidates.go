@@ -56,6 +56,7 @@ type candidateBody struct {
 	Domain     memory.Domain  `json:"domain,omitempty"`
 	Type       memory.Type    `json:"type,omitempty"`
 	ExpiresAt  time.Time      `json:"expires_at,omitzero"`
+	Tags       []string       `json:"tags,omitempty"`
 	Verdict    memory.Verdict `json:"verdict"`
 	Reason     string         `json:"reason"`
 	Scorer     string         `json:"scorer"`
@@ -65,7 +66,7 @@ type candidateBody struct {
 func candidateOf(c memory.Candidate) candidateBody {
 	return candidateBody{
 		Content: c.Content, Importance: c.Importance, Domain: c.Domain, Type: c.Type,
-		ExpiresAt: c.ExpiresAt, Verdict: c.Verdict, Reason: c.Reason, Scorer: c.Scorer, MemoryID: c.MemoryID,
+		ExpiresAt: c.ExpiresAt, Tags: c.Tags, Verdict: c.Verdict, Reason: c.Reason, Scorer: c.Scorer, MemoryID: c.MemoryID,
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"hippocampus/forgetting"
 	"hippocampus/forgetting/erasure"
 	"hippocampus/ingest"
+	"hippocampus/ingest/policy"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
@@ -95,7 +96,9 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	writer := write.New(write.Parts{
 		Records: f.store, Embedder: embedder, Vectors: f.vectors, Pusher: push, Now: f.now, Log: log,
 	}, write.Settings{MergeSimilarity: 0.95, OwnWindow: 10 * time.Second, OwnLimit: 100, FallbackLimit: 100})
+	policies := policy.New(f.store, f.now)
 	f.service = ingest.New(ingest.Parts{
+		Policies: policies.Of,
 		OnAccepted: func(turn memory.Turn) {
 			f.zones.OnTurnAccepted(turn)
 			f.session.OnTurnAccepted(turn)
@@ -167,6 +170,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 			OwnWindow: 10 * time.Second, OwnLimit: 100, VectorTimeout: time.Minute,
 		}, f.now, log),
 		Facts:        FactParts{Writer: timelines, Reader: f.store},
+		Policies:     PolicyParts{Keeper: policies},
 		Instructions: InstructionParts{Publisher: instructions.New(f.store, f.now), Reader: f.store},
 		Skills: SkillParts{Recorder: skills.New(skills.Parts{
 			Records: f.store, Embedder: embedder, Pusher: push, Guess: statement.Domain,

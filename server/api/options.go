@@ -40,6 +40,7 @@ type Options struct {
 	Related        Relater
 	Facts          FactParts
 	Instructions   InstructionParts
+	Policies       PolicyParts
 	Skills         SkillParts
 	MemoryTool     MemoryToolParts
 	Candidates     CandidateParts

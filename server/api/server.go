@@ -96,6 +96,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		relatedHandlers{o.Related, slots.recalls},
 		factHandlers{FactParts: o.Facts, now: now, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		instructionHandlers{o.Instructions, quotas},
+		policyHandlers{o.Policies},
 		skillHandlers{o.Skills, o.Modes},
 		memoryToolHandlers{MemoryToolParts: o.MemoryTool, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		candidateHandlers{o.Candidates, quotas, slots.writes},

@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/ingest"
+	"hippocampus/ingest/policy"
 	"hippocampus/internal/memory"
 	"hippocampus/server/frame"
 )
@@ -25,6 +26,9 @@ type TurnIngester interface {
 	// has the messages, and fresh is false. KindConflict: that turn has other content. KindNotFound: the user has no turn
 	// to be replaced.
 	Accept(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, err error)
+	// Try returns what would become of a turn, and stores nothing. Unless they are nil, rules decide instead of the app's
+	// policy.
+	Try(ctx context.Context, turn memory.Turn, rules *policy.Rules) (ingest.Outcome, error)
 	// AcceptHeld is Accept, but leaves the processors to the caller for a moment: see ingest.Service.
 	AcceptHeld(ctx context.Context, turn memory.Turn) (stored memory.Turn, fresh bool, start func(), err error)
 	// Await waits until a turn is processed or failed. If ctx ends first, it
@@ -79,6 +83,8 @@ type turnRequest struct {
 	Wait           bool             `json:"wait"`
 	Return         string           `json:"return"`
 	Context        *contextRequest  `json:"context"` // see openapi.yaml for the fields that it may have
+	DryRun         bool             `json:"dry_run"`
+	Policy         *memory.Policy   `json:"policy"` // with DryRun alone
 }
 
 // turnBody is the JSON of a turn. Lists omit messages and candidates.
@@ -107,6 +113,7 @@ type turnBody struct {
 	LeftOut    []memory.Omission `json:"left_out,omitempty"`
 	Candidates []candidateBody   `json:"candidates,omitzero"`
 	turnContextBody
+	DryRun bool `json:"dry_run,omitempty"`
 }
 
 func turnOf(t memory.Turn) turnBody {
@@ -129,7 +136,9 @@ func turnWithMessages(t memory.Turn) turnBody {
 	}
 	body.Messages = t.Readable()
 	for _, w := range t.Withheld {
-		body.Withheld = append(body.Withheld, withheldBody{w.Message, w.Statement, w.At})
+		body.Withheld = append(body.Withheld, withheldBody{
+			Message: w.Message, Statement: w.Statement, Policy: w.Policy, At: w.At,
+		})
 	}
 	return body
 }
@@ -137,7 +146,8 @@ func turnWithMessages(t memory.Turn) turnBody {
 // withheldBody says that a part of a message is withheld, and why.
 type withheldBody struct {
 	Message   int       `json:"message"`
-	Statement string    `json:"statement"`
+	Statement string    `json:"statement,omitempty"`
+	Policy    int       `json:"policy,omitempty"`
 	At        time.Time `json:"at"`
 }
 
@@ -158,6 +168,12 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 	r.Note("id", memory.CheckID(body.ID, true))
 	r.Note("replaces", memory.CheckID(body.Replaces, true))
 	r.OptionalIDs("", body.AgentID, body.ConversationID)
+	if body.DryRun {
+		return h.try(ctx, r, body, turn)
+	}
+	if body.Policy != nil {
+		r.Note("policy", "goes with dry_run alone: PUT /v1/policy stores a policy")
+	}
 	if err := r.Err(); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"hippocampus/db/modes"
 	"hippocampus/exchange"
 	"hippocampus/internal/memory"
+	"hippocampus/scorer"
 	"hippocampus/server/api"
 	"hippocampus/server/config"
 	"hippocampus/server/files"
@@ -57,6 +58,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Related:        r.related,
 		Facts:          api.FactParts{Writer: w.facts, Reader: record},
 		Instructions:   api.InstructionParts{Publisher: w.instructions, Reader: record},
+		Policies:       api.PolicyParts{Keeper: s.policies, AsksModel: m.scorer.Name() != scorer.RulesName},
 		Skills:         api.SkillParts{Recorder: w.skills, Reader: record},
 		MemoryTool:     api.MemoryToolParts{Runner: w.memoryTool, Reader: record},
 		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest, Threshold: b.cfg.Gate.Threshold},

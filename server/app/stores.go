@@ -17,6 +17,7 @@ import (
 	"hippocampus/db/postgres"
 	"hippocampus/db/sqlite"
 	"hippocampus/db/zones"
+	"hippocampus/ingest/policy"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/server/config"
@@ -38,7 +39,8 @@ type stores struct {
 	pusher      projection.Pusher
 	projection  *projection.Maintenance
 	reembedding *reembed.Service
-	zones       *zones.Service // of users
+	zones       *zones.Service  // of users
+	policies    *policy.Service // of apps
 
 	vectorsName  string // for people
 	embedderNote string
@@ -82,7 +84,7 @@ func openStores(ctx context.Context, b base, wrap Wrap, record *database, m *mod
 	s := &stores{
 		record: record, vectors: guarded, unguarded: vectors, embedder: embedder, pusher: push,
 		projection: maintenance, reembedding: reembedding, vectorsName: spaces.vectorsName, embedderNote: note,
-		zones: zones.New(record, zoneOf(b.cfg), b.now),
+		zones: zones.New(record, zoneOf(b.cfg), b.now), policies: policy.New(record, b.now),
 	}
 	if inOneDatabase(b.cfg) {
 		s.pusher = projection.NoopPusher{}

@@ -73,6 +73,7 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 			w.session.OnTurnAccepted(turn)
 		},
 		OnProcessed: w.session.OnTurnProcessed,
+		Policies:    s.policies.Of,
 		Zone:        s.zones.Of,
 		Now:         b.now, Log: b.log.Named("ingest"), Drained: b.life.drained,
 	}, ingestSettings(b.cfg, b.pace))

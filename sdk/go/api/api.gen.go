@@ -298,6 +298,7 @@ const (
 	LeftOutPartReasonKind       LeftOutPartReason = "kind"
 	LeftOutPartReasonLongAnswer LeftOutPartReason = "long_answer"
 	LeftOutPartReasonMemoryOff  LeftOutPartReason = "memory_off"
+	LeftOutPartReasonPolicy     LeftOutPartReason = "policy"
 	LeftOutPartReasonRefused    LeftOutPartReason = "refused"
 	LeftOutPartReasonRemark     LeftOutPartReason = "remark"
 	LeftOutPartReasonRole       LeftOutPartReason = "role"
@@ -866,6 +867,11 @@ type Candidate struct {
 	//
 	// Example: rules
 	Scorer string `json:"scorer"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags *Tags `json:"tags,omitempty"`
 
 	// TurnID A UUIDv7 in lower case.
 	//
@@ -4713,7 +4719,12 @@ type LeftOutPart struct {
 	// Example: 0
 	Message int `json:"message"`
 
-	// Reason `memory_off`, memory was off for what `level` names, or was only read; `role`, neither the user nor the assistant says it;
+	// Policy The version of the app's policy, with `policy` alone; absent for a policy that is tried.
+	//
+	// Example: 3
+	Policy *int `json:"policy,omitempty"`
+
+	// Reason `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
 	// `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
 	// `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
 	// a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -4722,6 +4733,11 @@ type LeftOutPart struct {
 	//
 	// Example: small_talk
 	Reason LeftOutPartReason `json:"reason"`
+
+	// Rule The rule of the policy, with `policy` alone; `never.instructions` is what a model found.
+	//
+	// Example: never.terms[2]
+	Rule *string `json:"rule,omitempty"`
 }
 
 // LeftOutPartLevel What memory was off for, or was only read for; with `memory_off` alone.
@@ -4729,7 +4745,7 @@ type LeftOutPart struct {
 // Example: user
 type LeftOutPartLevel string
 
-// LeftOutPartReason `memory_off`, memory was off for what `level` names, or was only read; `role`, neither the user nor the assistant says it;
+// LeftOutPartReason `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
 // `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
 // `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
 // a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -5791,6 +5807,139 @@ type OutcomeRequest struct {
 
 // Pinned Whether it is kept from being forgotten by the schedule.
 type Pinned = bool
+
+// Policy What the app remembers.
+type Policy struct {
+	// Categories Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms.
+	Categories []PolicyCategory `json:"categories,omitempty"`
+
+	// Keep Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+	// kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+	// `never` leave out the sentences of messages too.
+	Keep *PolicyRules `json:"keep,omitempty"`
+
+	// Never Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+	// kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+	// `never` leave out the sentences of messages too.
+	Never *PolicyRules `json:"never,omitempty"`
+}
+
+// PolicyCategory A tag that the app gives to facts.
+type PolicyCategory struct {
+	// Description What belongs to it; for the chat model.
+	//
+	// Example: What the user eats or avoids.
+	Description *string `json:"description,omitempty"`
+
+	// Name The tag. It does not begin with `skill:`.
+	//
+	// Example: diet
+	Name string `json:"name"`
+
+	// Terms Words and phrases, which are found in any case and inflection.
+	//
+	// Example: ["diabetes","insulin pump"]
+	Terms []string `json:"terms,omitempty"`
+}
+
+// PolicyRequest The next version of what the app remembers.
+type PolicyRequest struct {
+	// Categories Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms.
+	Categories []PolicyCategory `json:"categories,omitempty"`
+
+	// Keep Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+	// kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+	// `never` leave out the sentences of messages too.
+	Keep *PolicyRules `json:"keep,omitempty"`
+
+	// Never Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+	// kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+	// `never` leave out the sentences of messages too.
+	Never *PolicyRules `json:"never,omitempty"`
+
+	// Note Why this version was made.
+	//
+	// Example: no health data
+	Note *string `json:"note,omitempty"`
+}
+
+// PolicyRules Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+// kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+// `never` leave out the sentences of messages too.
+type PolicyRules struct {
+	// Domains Domains of facts.
+	Domains []Domain `json:"domains,omitempty"`
+
+	// Instructions For the chat model; without one it has no effect.
+	//
+	// Example: Diagnoses and medication.
+	Instructions *string `json:"instructions,omitempty"`
+
+	// Patterns Regular expressions in the syntax of RE2, such as `(?i)order-\d{6}`. All of one list together compile to at most 300
+	// steps, and none matches the empty text.
+	//
+	//
+	// Example: ["(?i)order-\\d{6}"]
+	Patterns []string `json:"patterns,omitempty"`
+
+	// Terms Words and phrases, which are found in any case and inflection.
+	//
+	// Example: ["diabetes","insulin pump"]
+	Terms []string `json:"terms,omitempty"`
+
+	// Types Types of facts.
+	Types []MemoryType `json:"types,omitempty"`
+}
+
+// PolicyVersion A version of what the app remembers.
+type PolicyVersion struct {
+	// AsksModel Whether a chat model is configured, which reads the instructions and descriptions. If not, they have no effect.
+	AsksModel bool `json:"asks_model"`
+
+	// Categories Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms.
+	Categories []PolicyCategory `json:"categories,omitempty"`
+
+	// Keep Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+	// kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+	// `never` leave out the sentences of messages too.
+	Keep *PolicyRules `json:"keep,omitempty"`
+
+	// Never Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+	// kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+	// `never` leave out the sentences of messages too.
+	Never *PolicyRules `json:"never,omitempty"`
+
+	// Note Why this version was made.
+	//
+	// Example: no health data
+	Note *string `json:"note,omitempty"`
+
+	// PublishedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	PublishedAt *Timestamp `json:"published_at,omitempty"`
+
+	// PublishedBy The id of the key that stored the version.
+	PublishedBy *string `json:"published_by,omitempty"`
+
+	// Version Its number, from 1; 0 without a policy.
+	//
+	// Example: 3
+	Version int `json:"version"`
+}
+
+// PolicyVersionPage One page of versions.
+type PolicyVersionPage struct {
+	// NextCursor The cursor of the next page; absent where this page is the last.
+	//
+	// Example: 12
+	NextCursor *string `json:"next_cursor,omitempty"`
+
+	// Versions The page.
+	Versions []PolicyVersion `json:"versions"`
+}
 
 // Problem An RFC 9457 problem document.
 type Problem struct {
@@ -7517,6 +7666,9 @@ type Turn struct {
 	// Example: chat-81
 	ConversationID *ConversationID `json:"conversation_id,omitempty"`
 
+	// DryRun The turn was tried and is not stored.
+	DryRun *bool `json:"dry_run,omitempty"`
+
 	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
 	// `former_until`. Left out if it has no such time.
 	//
@@ -7678,6 +7830,11 @@ type TurnCandidate struct {
 	//
 	// Example: rules
 	Scorer string `json:"scorer"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags *Tags `json:"tags,omitempty"`
 
 	// Type What kind of statement it is.
 	//
@@ -7880,6 +8037,9 @@ type TurnRequest struct {
 	// Example: chat-81
 	ConversationID *ConversationID `json:"conversation_id,omitempty"`
 
+	// DryRun Whether to answer what would become of the turn, and store nothing. Neither `return` nor `replaces` goes with it.
+	DryRun *bool `json:"dry_run,omitempty"`
+
 	// ExpiresAt When it is over: a date-time as in RFC 3339, or a day such as 2026-05-03, which ends at midnight in the zone of
 	// the user. From then on it is former, not gone. "" is no such time.
 	//
@@ -7906,6 +8066,9 @@ type TurnRequest struct {
 	//
 	// Example: {"source":"onboarding"}
 	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// Policy What the app remembers.
+	Policy *Policy `json:"policy,omitempty"`
 
 	// Replaces The id of a turn of the same conversation that this one takes the place of, ours or the client's: it is withdrawn
 	// in the same transaction, as by `DELETE /v1/turns/{id}`.
@@ -8396,7 +8559,7 @@ type WithdrawnTurn struct {
 	WithdrawnAt *Timestamp `json:"withdrawn_at,omitempty"`
 }
 
-// WithheldPart A part of a message that is withheld. Restoring the memory brings it back.
+// WithheldPart A part of a message that is withheld. Restoring the memory of the statement brings it back.
 type WithheldPart struct {
 	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
@@ -8410,10 +8573,15 @@ type WithheldPart struct {
 	// Example: 0
 	Message int `json:"message"`
 
+	// Policy The version of the app's policy that never keeps it; absent if a statement was forgotten.
+	//
+	// Example: 3
+	Policy *int `json:"policy,omitempty"`
+
 	// Statement A UUIDv7 in lower case.
 	//
 	// Example: 0198c0de-0000-7000-8000-000000000001
-	Statement ID `json:"statement"`
+	Statement *ID `json:"statement,omitempty"`
 }
 
 // WordsOnly Whether it has no embedding, since the embedding model refuses its text, in parts too, or does not answer: only its
@@ -9289,6 +9457,21 @@ type GetMemoryFileVersionParams struct {
 	UserID UserID `form:"user_id" json:"user_id"`
 }
 
+// GetPolicyParams defines parameters for GetPolicy.
+type GetPolicyParams struct {
+	// Version The number of the version; without it, the newest one, which serves.
+	Version *int `form:"version,omitempty" json:"version,omitempty"`
+}
+
+// ListPolicyVersionsParams defines parameters for ListPolicyVersions.
+type ListPolicyVersionsParams struct {
+	// Limit The most rows of one page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before, unchanged; left out for the first page.
+	Cursor *NumberCursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListRecallsParams defines parameters for ListRecalls.
 type ListRecallsParams struct {
 	// UserID Whose recalls.
@@ -9441,6 +9624,9 @@ type CreateRelationJSONRequestBody = RelationRequest
 
 // RunMemoryToolJSONRequestBody defines body for RunMemoryTool for application/json ContentType.
 type RunMemoryToolJSONRequestBody = MemoryToolCommand
+
+// PutPolicyJSONRequestBody defines body for PutPolicy for application/json ContentType.
+type PutPolicyJSONRequestBody = PolicyRequest
 
 // RecallMemoriesJSONRequestBody defines body for RecallMemories for application/json ContentType.
 type RecallMemoriesJSONRequestBody = RecallRequest
@@ -11121,6 +11307,48 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/memory-tool/versions/{id} (the `GetMemoryFileVersion` operationId).
 	GetMemoryFileVersion(ctx context.Context, id ID, params *GetMemoryFileVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetPolicy Show what the app remembers
+	//
+	// The policy that serves, or one of its versions. Role admin.
+	//
+	// Corresponds with GET /v1/policy (the `GetPolicy` operationId).
+	GetPolicy(ctx context.Context, params *GetPolicyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPolicyWithBody Say what the app remembers
+	//
+	// Stores the next version of the policy, which decides about what is said from now on: at once on the server that
+	// answers, and within 5 seconds on every other one. An empty policy keeps what the gate keeps. What was remembered
+	// before stays. Try a policy first with `dry_run` of `POST /v1/turns`. Role admin.
+	//
+	// `never` decides before `keep`. Terms, patterns, types and domains decide by themselves. Instructions and
+	// descriptions are read by the chat model alone: `asks_model` in the answer says whether there is one.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/policy (the `PutPolicy` operationId).
+	PutPolicyWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutPolicy Say what the app remembers
+	//
+	// Stores the next version of the policy, which decides about what is said from now on: at once on the server that
+	// answers, and within 5 seconds on every other one. An empty policy keeps what the gate keeps. What was remembered
+	// before stays. Try a policy first with `dry_run` of `POST /v1/turns`. Role admin.
+	//
+	// `never` decides before `keep`. Terms, patterns, types and domains decide by themselves. Instructions and
+	// descriptions are read by the chat model alone: `asks_model` in the answer says whether there is one.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/policy (the `PutPolicy` operationId).
+	PutPolicy(ctx context.Context, body PutPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPolicyVersions List the versions of the policy
+	//
+	// The newest first. The app keeps its newest 100. Role admin.
+	//
+	// Corresponds with GET /v1/policy/versions (the `ListPolicyVersions` operationId).
+	ListPolicyVersions(ctx context.Context, params *ListPolicyVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RecallMemoriesWithBody Recall memories
 	//
 	// The memories that the query should remind of, best first, with every part of each score. A router names intent
@@ -11259,6 +11487,10 @@ type ClientInterface interface {
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 	// same transaction.
 	//
+	// With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
+	// with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
+	// policy that is not stored; it needs the role admin. `id`, `wait` and the id in the answer mean nothing then.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/turns (the `AddTurn` operationId).
@@ -11287,6 +11519,10 @@ type ClientInterface interface {
 	//
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 	// same transaction.
+	//
+	// With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
+	// with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
+	// policy that is not stored; it needs the role admin. `id`, `wait` and the id in the answer mean nothing then.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -13566,6 +13802,88 @@ func (c *Client) GetMemoryFileVersion(ctx context.Context, id ID, params *GetMem
 	return c.Client.Do(req)
 }
 
+// GetPolicy Show what the app remembers
+//
+// The policy that serves, or one of its versions. Role admin.
+//
+// Corresponds with GET /v1/policy (the `GetPolicy` operationId).
+func (c *Client) GetPolicy(ctx context.Context, params *GetPolicyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPolicyRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPolicyWithBody Say what the app remembers
+//
+// Stores the next version of the policy, which decides about what is said from now on: at once on the server that
+// answers, and within 5 seconds on every other one. An empty policy keeps what the gate keeps. What was remembered
+// before stays. Try a policy first with `dry_run` of `POST /v1/turns`. Role admin.
+//
+// `never` decides before `keep`. Terms, patterns, types and domains decide by themselves. Instructions and
+// descriptions are read by the chat model alone: `asks_model` in the answer says whether there is one.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/policy (the `PutPolicy` operationId).
+func (c *Client) PutPolicyWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPolicyRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutPolicy Say what the app remembers
+//
+// Stores the next version of the policy, which decides about what is said from now on: at once on the server that
+// answers, and within 5 seconds on every other one. An empty policy keeps what the gate keeps. What was remembered
+// before stays. Try a policy first with `dry_run` of `POST /v1/turns`. Role admin.
+//
+// `never` decides before `keep`. Terms, patterns, types and domains decide by themselves. Instructions and
+// descriptions are read by the chat model alone: `asks_model` in the answer says whether there is one.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/policy (the `PutPolicy` operationId).
+func (c *Client) PutPolicy(ctx context.Context, body PutPolicyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutPolicyRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPolicyVersions List the versions of the policy
+//
+// The newest first. The app keeps its newest 100. Role admin.
+//
+// Corresponds with GET /v1/policy/versions (the `ListPolicyVersions` operationId).
+func (c *Client) ListPolicyVersions(ctx context.Context, params *ListPolicyVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPolicyVersionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // RecallMemoriesWithBody Recall memories
 //
 // The memories that the query should remind of, best first, with every part of each score. A router names intent
@@ -13814,6 +14132,10 @@ func (c *Client) ListTurns(ctx context.Context, params *ListTurnsParams, reqEdit
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 // same transaction.
 //
+// With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
+// with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
+// policy that is not stored; it needs the role admin. `id`, `wait` and the id in the answer mean nothing then.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/turns (the `AddTurn` operationId).
@@ -13852,6 +14174,10 @@ func (c *Client) AddTurnWithBody(ctx context.Context, contentType string, body i
 //
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 // same transaction.
+//
+// With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
+// with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
+// policy that is not stored; it needs the role admin. `id`, `wait` and the id in the answer mean nothing then.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -18684,6 +19010,166 @@ func NewGetMemoryFileVersionRequest(server string, id ID, params *GetMemoryFileV
 			for _, qp := range strings.Split(queryFrag, "&") {
 				rawQueryFragments = append(rawQueryFragments, qp)
 			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPolicyRequest constructs an http.Request for the GetPolicy method
+func NewGetPolicyRequest(server string, params *GetPolicyParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/policy")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutPolicyRequest calls the generic PutPolicy builder with application/json body
+func NewPutPolicyRequest(server string, body PutPolicyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutPolicyRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPutPolicyRequestWithBody constructs an http.Request for the PutPolicy method, with any body, and a specified content type
+func NewPutPolicyRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/policy")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListPolicyVersionsRequest constructs an http.Request for the ListPolicyVersions method
+func NewListPolicyVersionsRequest(server string, params *ListPolicyVersionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/policy/versions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {

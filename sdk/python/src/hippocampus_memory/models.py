@@ -127,6 +127,7 @@ class Candidate(Model):
     domain: Domain | None = None
     type: MemoryType | None = None
     expires_at: ExpiresAt | None = None
+    tags: Tags | None = None
     verdict: Verdict
     reason: Reason
     scorer: str
@@ -1412,10 +1413,13 @@ class LeftOutPart(Model):
     """The index of the message, from 0."""
 
     reason: (
-        Literal["memory_off", "role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"] | str
+        Literal[
+            "memory_off", "policy", "role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"
+        ]
+        | str
     )
     """
-    `memory_off`, memory was off for what `level` names, or was only read; `role`, neither the user nor the assistant says it;
+    `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
     `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
     `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
     a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -1428,6 +1432,12 @@ class LeftOutPart(Model):
 
     level: Literal["turn", "key", "conversation", "user"] | str | None = None
     """What memory was off for, or was only read for; with `memory_off` alone."""
+
+    policy: int | None = None
+    """The version of the app's policy, with `policy` alone; absent for a policy that is tried."""
+
+    rule: str | None = None
+    """The rule of the policy, with `policy` alone; `never.instructions` is what a model found."""
 
 
 class LoggedMemory(Model):
@@ -1790,6 +1800,79 @@ Offset = TypeAliasType("Offset", str)
 
 Pinned = TypeAliasType("Pinned", bool)
 """Whether it is kept from being forgotten by the schedule."""
+
+
+class PolicyCategory(Model):
+    """A tag that the app gives to facts."""
+
+    name: str
+    """The tag. It does not begin with `skill:`."""
+
+    description: str | None = None
+    """What belongs to it; for the chat model."""
+
+    terms: list[str] | None = None
+    """Words and phrases, which are found in any case and inflection."""
+
+
+class PolicyRules(Model):
+    """
+    Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+    kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+    `never` leave out the sentences of messages too.
+
+    """
+
+    instructions: str | None = None
+    """For the chat model; without one it has no effect."""
+
+    types: list[MemoryType] | None = None
+    """Types of facts."""
+
+    domains: list[Domain] | None = None
+    """Domains of facts."""
+
+    terms: list[str] | None = None
+    """Words and phrases, which are found in any case and inflection."""
+
+    patterns: list[str] | None = None
+    """
+    Regular expressions in the syntax of RE2, such as `(?i)order-\\d{6}`. All of one list together compile to at most 300
+    steps, and none matches the empty text.
+
+    """
+
+
+class PolicyVersion(Model):
+    """A version of what the app remembers."""
+
+    version: int
+    """Its number, from 1; 0 without a policy."""
+
+    asks_model: bool
+    """Whether a chat model is configured, which reads the instructions and descriptions. If not, they have no effect."""
+
+    keep: PolicyRules | None = None
+    never: PolicyRules | None = None
+    categories: list[PolicyCategory] | None = None
+    """Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms."""
+
+    note: str | None = None
+    """Why this version was made."""
+
+    published_at: Timestamp | None = None
+    published_by: str | None = None
+    """The id of the key that stored the version."""
+
+
+class PolicyVersionPage(Model):
+    """One page of versions."""
+
+    versions: list[PolicyVersion]
+    """The page."""
+
+    next_cursor: str | None = None
+    """The cursor of the next page; absent where this page is the last."""
 
 
 class Problem(Model):
@@ -2697,6 +2780,8 @@ class Turn(Model):
 
     context: ContextAnswer | None = None
     context_problem: Problem | None = None
+    dry_run: bool | None = None
+    """The turn was tried and is not stored."""
 
 
 class TurnAnnouncement(Model):
@@ -2730,6 +2815,7 @@ class TurnCandidate(Model):
     domain: Domain | None = None
     type: MemoryType | None = None
     expires_at: ExpiresAt | None = None
+    tags: Tags | None = None
     verdict: Verdict
     reason: Reason
     scorer: str
@@ -2956,12 +3042,15 @@ class WithdrawnTurn(Model):
 
 
 class WithheldPart(Model):
-    """A part of a message that is withheld. Restoring the memory brings it back."""
+    """A part of a message that is withheld. Restoring the memory of the statement brings it back."""
 
     message: int
     """The index of the message, from 0."""
 
-    statement: ID
+    statement: ID | None = None
+    policy: int | None = None
+    """The version of the app's policy that never keeps it; absent if a statement was forgotten."""
+
     at: Timestamp
 
 

@@ -1019,6 +1019,13 @@ class GetMemoryQuery(TypedDict):
     as_of: NotRequired[Timestamp]
 
 
+class GetPolicyQuery(TypedDict):
+    """The query parameters of getPolicy."""
+
+    version: NotRequired[int]
+    """The number of the version; without it, the newest one, which serves."""
+
+
 class GetProfileQuery(TypedDict):
     """The query parameters of getProfile."""
 
@@ -1316,6 +1323,16 @@ class ListMergedInstructionsQuery(TypedDict):
 
     agent_id: NotRequired[AgentID]
     user_id: NotRequired[UserID]
+
+
+class ListPolicyVersionsQuery(TypedDict):
+    """The query parameters of listPolicyVersions."""
+
+    limit: NotRequired[int]
+    """The most rows of one page."""
+
+    cursor: NotRequired[str]
+    """next_cursor of the page before, unchanged; left out for the first page."""
 
 
 class ListRecallsQuery(TypedDict):
@@ -1650,6 +1667,68 @@ Pinned: TypeAlias = bool
 """Whether it is kept from being forgotten by the schedule."""
 
 
+class Policy(TypedDict):
+    """What the app remembers."""
+
+    keep: NotRequired[PolicyRules]
+    never: NotRequired[PolicyRules]
+    categories: NotRequired[list[PolicyCategory]]
+    """Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms."""
+
+
+class PolicyCategory(TypedDict):
+    """A tag that the app gives to facts."""
+
+    name: str
+    """The tag. It does not begin with `skill:`."""
+
+    description: NotRequired[str]
+    """What belongs to it; for the chat model."""
+
+    terms: NotRequired[list[str]]
+    """Words and phrases, which are found in any case and inflection."""
+
+
+class PolicyRequest(TypedDict):
+    """The next version of what the app remembers."""
+
+    keep: NotRequired[PolicyRules]
+    never: NotRequired[PolicyRules]
+    categories: NotRequired[list[PolicyCategory]]
+    """Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms."""
+
+    note: NotRequired[str]
+    """Why this version was made."""
+
+
+class PolicyRules(TypedDict):
+    """
+    Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+    kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+    `never` leave out the sentences of messages too.
+
+    """
+
+    instructions: NotRequired[str]
+    """For the chat model; without one it has no effect."""
+
+    types: NotRequired[list[MemoryType]]
+    """Types of facts."""
+
+    domains: NotRequired[list[Domain]]
+    """Domains of facts."""
+
+    terms: NotRequired[list[str]]
+    """Words and phrases, which are found in any case and inflection."""
+
+    patterns: NotRequired[list[str]]
+    """
+    Regular expressions in the syntax of RE2, such as `(?i)order-\\d{6}`. All of one list together compile to at most 300
+    steps, and none matches the empty text.
+
+    """
+
+
 class PreviewNextForgettingQuery(TypedDict):
     """The query parameters of previewNextForgetting."""
 
@@ -1971,6 +2050,8 @@ TurnRequest = TypedDict(
         "wait": NotRequired[bool],
         "return": NotRequired[Literal["context"] | str],
         "context": NotRequired[TurnContext],
+        "dry_run": NotRequired[bool],
+        "policy": NotRequired[Policy],
     },
 )
 

@@ -40,6 +40,10 @@ export interface paths {
          *
          *     With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
          *     same transaction.
+         *
+         *     With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
+         *     with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
+         *     policy that is not stored; it needs the role admin. `id`, `wait` and the id in the answer mean nothing then.
          */
         post: operations["addTurn"];
         delete?: never;
@@ -570,6 +574,55 @@ export interface paths {
          * @description Whatever was stated of a type and key of a user, accepted or not, in the order in which it came. Role read.
          */
         get: operations["listFactHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what the app remembers
+         * @description The policy that serves, or one of its versions. Role admin.
+         */
+        get: operations["getPolicy"];
+        /**
+         * Say what the app remembers
+         * @description Stores the next version of the policy, which decides about what is said from now on: at once on the server that
+         *     answers, and within 5 seconds on every other one. An empty policy keeps what the gate keeps. What was remembered
+         *     before stays. Try a policy first with `dry_run` of `POST /v1/turns`. Role admin.
+         *
+         *     `never` decides before `keep`. Terms, patterns, types and domains decide by themselves. Instructions and
+         *     descriptions are read by the chat model alone: `asks_model` in the answer says whether there is one.
+         */
+        put: operations["putPolicy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policy/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of the policy
+         * @description The newest first. The app keeps its newest 100. Role admin.
+         */
+        get: operations["listPolicyVersions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2661,6 +2714,110 @@ export interface components {
              */
             explain?: boolean;
         };
+        /** @description What the app remembers. */
+        Policy: {
+            keep?: components["schemas"]["PolicyRules"];
+            never?: components["schemas"]["PolicyRules"];
+            /** @description Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms. */
+            categories?: components["schemas"]["PolicyCategory"][];
+        };
+        /** @description The next version of what the app remembers. */
+        PolicyRequest: {
+            keep?: components["schemas"]["PolicyRules"];
+            never?: components["schemas"]["PolicyRules"];
+            /** @description Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms. */
+            categories?: components["schemas"]["PolicyCategory"][];
+            /**
+             * @description Why this version was made.
+             * @example no health data
+             */
+            note?: string;
+        };
+        /** @description A version of what the app remembers. */
+        PolicyVersion: {
+            /**
+             * @description Its number, from 1; 0 without a policy.
+             * @example 3
+             */
+            version: number;
+            /** @description Whether a chat model is configured, which reads the instructions and descriptions. If not, they have no effect. */
+            asks_model: boolean;
+            keep?: components["schemas"]["PolicyRules"];
+            never?: components["schemas"]["PolicyRules"];
+            /** @description Tags that the app gives to facts. A category is given by the chat model, or to what has one of its terms. */
+            categories?: components["schemas"]["PolicyCategory"][];
+            /**
+             * @description Why this version was made.
+             * @example no health data
+             */
+            note?: string;
+            published_at?: components["schemas"]["Timestamp"];
+            /** @description The id of the key that stored the version. */
+            published_by?: string;
+        };
+        /** @description One page of versions. */
+        PolicyVersionPage: {
+            /** @description The page. */
+            versions: components["schemas"]["PolicyVersion"][];
+            /**
+             * @description The cursor of the next page; absent where this page is the last.
+             * @example 12
+             */
+            next_cursor?: string;
+        };
+        /**
+         * @description Facts are kept if `keep` has no types and domains, or if it has theirs. What matches a term or a pattern of `keep` is
+         *     kept whatever its importance, type and domain are. What matches `never` is not kept, and terms and patterns of
+         *     `never` leave out the sentences of messages too.
+         */
+        PolicyRules: {
+            /**
+             * @description For the chat model; without one it has no effect.
+             * @example Diagnoses and medication.
+             */
+            instructions?: string;
+            /** @description Types of facts. */
+            types?: components["schemas"]["MemoryType"][];
+            /** @description Domains of facts. */
+            domains?: components["schemas"]["Domain"][];
+            /**
+             * @description Words and phrases, which are found in any case and inflection.
+             * @example [
+             *       "diabetes",
+             *       "insulin pump"
+             *     ]
+             */
+            terms?: string[];
+            /**
+             * @description Regular expressions in the syntax of RE2, such as `(?i)order-\d{6}`. All of one list together compile to at most 300
+             *     steps, and none matches the empty text.
+             * @example [
+             *       "(?i)order-\\d{6}"
+             *     ]
+             */
+            patterns?: string[];
+        };
+        /** @description A tag that the app gives to facts. */
+        PolicyCategory: {
+            /**
+             * @description The tag. It does not begin with `skill:`.
+             * @example diet
+             */
+            name: string;
+            /**
+             * @description What belongs to it; for the chat model.
+             * @example What the user eats or avoids.
+             */
+            description?: string;
+            /**
+             * @description Words and phrases, which are found in any case and inflection.
+             * @example [
+             *       "diabetes",
+             *       "insulin pump"
+             *     ]
+             */
+            terms?: string[];
+        };
         /** @description What was said in one exchange. */
         TurnRequest: {
             /**
@@ -2694,6 +2851,12 @@ export interface components {
              */
             return?: "context";
             context?: components["schemas"]["TurnContext"];
+            /**
+             * @description Whether to answer what would become of the turn, and store nothing. Neither `return` nor `replaces` goes with it.
+             * @default false
+             */
+            dry_run?: boolean;
+            policy?: components["schemas"]["Policy"];
         };
         /**
          * @description How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
@@ -2813,6 +2976,8 @@ export interface components {
             candidates?: components["schemas"]["TurnCandidate"][];
             context?: components["schemas"]["ContextAnswer"];
             context_problem?: components["schemas"]["Problem"];
+            /** @description The turn was tried and is not stored. */
+            dry_run?: boolean;
         };
         /** @description A turn that was taken back, and what that did. */
         WithdrawnTurn: {
@@ -2885,14 +3050,19 @@ export interface components {
              */
             count: number;
         };
-        /** @description A part of a message that is withheld. Restoring the memory brings it back. */
+        /** @description A part of a message that is withheld. Restoring the memory of the statement brings it back. */
         WithheldPart: {
             /**
              * @description The index of the message, from 0.
              * @example 0
              */
             message: number;
-            statement: components["schemas"]["ID"];
+            statement?: components["schemas"]["ID"];
+            /**
+             * @description The version of the app's policy that never keeps it; absent if a statement was forgotten.
+             * @example 3
+             */
+            policy?: number;
             at: components["schemas"]["Timestamp"];
         };
         /** @description A part of a message that is not remembered. The log of the conversation has it. */
@@ -2903,7 +3073,7 @@ export interface components {
              */
             message: number;
             /**
-             * @description `memory_off`, memory was off for what `level` names, or was only read; `role`, neither the user nor the assistant says it;
+             * @description `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
              *     `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
              *     `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
              *     a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -2911,7 +3081,7 @@ export interface components {
              * @example small_talk
              * @enum {string}
              */
-            reason: "memory_off" | "role" | "kind" | "context" | "small_talk" | "echo" | "remark" | "long_answer" | "refused";
+            reason: "memory_off" | "policy" | "role" | "kind" | "context" | "small_talk" | "echo" | "remark" | "long_answer" | "refused";
             /**
              * @description How much it is, without white space.
              * @example 12
@@ -2923,6 +3093,16 @@ export interface components {
              * @enum {string}
              */
             level?: "turn" | "key" | "conversation" | "user";
+            /**
+             * @description The version of the app's policy, with `policy` alone; absent for a policy that is tried.
+             * @example 3
+             */
+            policy?: number;
+            /**
+             * @description The rule of the policy, with `policy` alone; `never.instructions` is what a model found.
+             * @example never.terms[2]
+             */
+            rule?: string;
         };
         /** @description One page of turns. */
         TurnPage: {
@@ -2941,6 +3121,7 @@ export interface components {
             domain?: components["schemas"]["Domain"];
             type?: components["schemas"]["MemoryType"];
             expires_at?: components["schemas"]["ExpiresAt"];
+            tags?: components["schemas"]["Tags"];
             verdict: components["schemas"]["Verdict"];
             reason: components["schemas"]["Reason"];
             /**
@@ -2997,6 +3178,7 @@ export interface components {
             domain?: components["schemas"]["Domain"];
             type?: components["schemas"]["MemoryType"];
             expires_at?: components["schemas"]["ExpiresAt"];
+            tags?: components["schemas"]["Tags"];
             verdict: components["schemas"]["Verdict"];
             reason: components["schemas"]["Reason"];
             /**
@@ -8307,6 +8489,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FactPage"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPolicy: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of the version; without it, the newest one, which serves.
+                 * @example 3
+                 */
+                version?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy; `version` is 0 if the app has none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyVersion"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description The version, which serves. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyVersion"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPolicyVersions: {
+        parameters: {
+            query?: {
+                /** @description The most rows of one page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description next_cursor of the page before, unchanged; left out for the first page. */
+                cursor?: components["parameters"]["NumberCursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of versions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyVersionPage"];
                 };
             };
             400: components["responses"]["Invalid"];
