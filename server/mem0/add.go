@@ -16,11 +16,11 @@ import (
 
 // unkept are fields of an addition that ask for ways of keeping memories that /v1 does not have.
 var unkept = map[string]string{
-	"custom_instructions": "the prompts of the server decide what is kept, see docs/prompts.md",
-	"custom_categories":   "the prompts of the server decide what is kept, see docs/prompts.md",
+	"custom_instructions": "keep.instructions of PUT /v1/policy says it for the whole app",
+	"custom_categories":   "categories of PUT /v1/policy says it for the whole app",
 	"prompt":              "the prompts of the server decide what is kept, see docs/prompts.md",
-	"includes":            "the prompts of the server decide what is kept, see docs/prompts.md",
-	"excludes":            "the prompts of the server decide what is kept, see docs/prompts.md",
+	"includes":            "keep.instructions of PUT /v1/policy says it for the whole app",
+	"excludes":            "never.instructions of PUT /v1/policy says it for the whole app",
 	"immutable":           "memories stay as they are unless a request or the server's gate changes them",
 	"memory_type":         "POST /v1/instructions and PUT /v1/facts keep other kinds of knowledge",
 }

@@ -53,7 +53,8 @@ var routes = []route{
 	{"* v2/profiles/...", v3, instead("GET /v1/facts has what is known of a user")},
 	{"* v2/entities/{}/{}/profile", v3, instead("GET /v1/facts has what is known of a user")},
 	{"* api/v1/webhooks/...", v3, instead("POST /v1/webhooks registers webhooks")},
-	{"* api/v1/...", v3, instead("keys of `hippocampus key create --app APP` separate projects")},
+	{"* api/v1/...", v3, instead("keys of `hippocampus key create --app APP` separate projects, and PUT /v1/policy has " +
+		"what custom_instructions and custom_categories say")},
 	{"* api-keys", own, instead("`hippocampus key create` makes keys")},
 	{"* api-keys/...", own, instead("`hippocampus key create` makes keys")},
 	{"* auth/...", own, instead("`hippocampus key create` makes keys")},

@@ -2,6 +2,7 @@ package memories
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -128,7 +129,7 @@ func readPolicy(in io.Reader, name string) (policy map[string]any, err error) {
 		defer file.Close()
 		in = file
 	}
-	if err := yaml.NewDecoder(in).Decode(&policy); err != nil && err != io.EOF {
+	if err := yaml.NewDecoder(in).Decode(&policy); err != nil && !errors.Is(err, io.EOF) {
 		return nil, exit.Usagef("%s is neither YAML nor JSON: %v", name, err)
 	}
 	if policy == nil {
