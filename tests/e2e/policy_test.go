@@ -237,8 +237,8 @@ func TestPolicy_DryRunKeepsNothing(t *testing.T) {
 			t.Errorf("tried with types: %s", tried.raw)
 		}
 		s.call("GET", "/v1/turns/"+tried.body["id"].(string), nil, 404)
-		for _, text := range []string{"peanuts", "47"} {
-			if rows := s.rowsNaming(text + " "); len(rows) > 0 {
+		for _, text := range []string{"peanuts", "47 axolotls"} {
+			if rows := s.rowsNaming(text); len(rows) > 0 {
 				t.Errorf("rows: %q", rows)
 			}
 		}
