@@ -18,7 +18,7 @@ const policyMark = "[policy]"
 // byInstructions is the rule of what a model found.
 const byInstructions = "never.instructions"
 
-// policyOf returns the rules of an app; nil: it has none.
+// policyOf returns the rules of an app; nil without a policy.
 func (s *Service) policyOf(ctx context.Context, appID string) (*policy.Rules, error) {
 	if s.Policies == nil {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"hippocampus/scorer"
 )
 
-// obey makes the app's policy one that never keeps some terms; none without terms.
+// obey makes the app's policy one that never keeps some terms, if there are any.
 func (b *fixture) obey(terms ...string) {
 	b.t.Helper()
 	p := memory.Policy{Never: memory.PolicyRules{Terms: terms}}

@@ -25,7 +25,7 @@ type Fact struct {
 	Type       memory.Type
 	ExpiresAt  time.Time // when it is over, such as a dated plan; zero: never
 
-	// Category is what a model chose among the categories of the app's policy; empty: none. It may be another name.
+	// Category is what a model chose among the categories of the app's policy. It may be empty, or another name.
 	Category string
 
 	// IsNever: a model found that the app's policy never keeps the words, which are Content. They are no fact.

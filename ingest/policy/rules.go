@@ -166,9 +166,9 @@ func (m matcher) match(side, s string) string {
 
 // Judgement is what a policy says of a fact.
 type Judgement struct {
-	Never   string // the rule that never keeps it; empty: none
-	Keeps   string // the rule that keeps it whatever its importance is; empty: none
-	Unasked string // the rule that asks for other facts alone; empty: none
+	Never   string // the rule that never keeps it; may be empty, as the others
+	Keeps   string // the rule that keeps it whatever its importance is
+	Unasked string // the rule that asks for other facts alone
 }
 
 // Judge applies the policy to a fact.
@@ -197,7 +197,7 @@ func (r *Rules) Judge(f scorer.Fact) (j Judgement) {
 	return j
 }
 
-// NeverKeeps returns the rule by which terms and patterns never keep a text; "" if none does.
+// NeverKeeps returns the rule by which terms and patterns never keep a text; "" without one.
 func (r *Rules) NeverKeeps(s string) string {
 	if r == nil {
 		return ""

@@ -29,7 +29,7 @@ type Service struct {
 
 // read is a policy as it was read.
 type read struct {
-	number int    // of the version; 0: none
+	number int    // of the version; 0 without a policy
 	rules  *Rules // nil: the policy says nothing
 	until  time.Time
 }
