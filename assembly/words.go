@@ -90,19 +90,19 @@ type words struct {
 
 var (
 	english = words{
-		headings: heading.English.Sections, groups: heading.English.Groups, until: " (until %s)", said: " (said on %s)",
-		since: " (since %s)", repeated: " (said %d times, last on %s)", faded: " (recalled from long ago)",
-		asked: heading.English.Asked,
+		headings: heading.English.Sections, groups: heading.English.Groups, asked: heading.English.Asked,
+		until: " (until %s)", said: " (said on %s)", since: " (since %s)",
+		repeated: " (said %d times, last on %s)", faded: " (recalled from long ago)",
 	}
 	chinese = words{
-		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, until: "（至 %s）", said: "（%s 说）",
-		since: "（自 %s）", repeated: "（说过 %d 次，最近是 %s）", faded: "（想起来的旧事）",
-		asked: heading.Chinese.Asked,
+		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, asked: heading.Chinese.Asked,
+		until: "（至 %s）", said: "（%s 说）", since: "（自 %s）",
+		repeated: "（说过 %d 次，最近是 %s）", faded: "（想起来的旧事）",
 	}
 )
 
-// mark is what follows the text of an item: until when it was true, how often it was said, or that it had faded and when
-// it was said; "" for other items.
+// mark is what follows the text of an item: until when it was true, how often it was said, or that it had faded and
+// when it was said; "" for other items.
 func (w words) mark(i Item) string {
 	switch {
 	case !i.Until.IsZero():

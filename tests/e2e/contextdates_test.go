@@ -6,17 +6,18 @@ import (
 	"testing"
 )
 
-// A context says when a statement was said if its words depend on that, or if the question asks for a time: otherwise
-// nobody who reads it can tell which day "yesterday" is.
+// A context says when a statement was said if its words depend on that, as "yesterday" does, or if the question asks
+// for a time.
 func TestContext_SaysWhenStatementsWereSaid(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
-		for at, said := range map[string]string{
-			"2026-05-08T13:00:00Z": "I went to a support group for parents yesterday.", "2026-06-02T13:00:00Z": "I live in Lisbon.",
-			"2026-06-03T13:00:00Z": "我昨天去了牙医诊所。",
+		for _, turn := range []struct{ at, said string }{
+			{"2026-05-08T13:00:00Z", "I went to a support group for parents yesterday."},
+			{"2026-06-02T13:00:00Z", "I live in Lisbon."},
+			{"2026-06-03T13:00:00Z", "我昨天去了牙医诊所。"},
 		} {
-			s.call("POST", "/v1/turns", object{"user_id": "ada", "conversation_id": at, "at": at, "wait": true,
-				"messages": []object{{"role": "user", "content": said}}}, 200)
+			s.call("POST", "/v1/turns", object{"user_id": "ada", "conversation_id": turn.at, "at": turn.at, "wait": true,
+				"messages": []object{{"role": "user", "content": turn.said}}}, 200)
 		}
 		s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "work", "key": "employer", "value": "Hooli",
 			"valid_from": "2026-04-01T00:00:00Z"}, 200, 201)

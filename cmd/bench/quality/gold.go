@@ -15,8 +15,8 @@ import (
 // Kind of a reference answer.
 type Kind string
 
-// The kinds. An answer of another form, such as "Likely yes" or one in the words of the annotator alone, is undecidable:
-// whether a text holds it cannot be seen by comparing strings.
+// The kinds. An answer of another form, such as "Likely yes", or one in the annotator's own words, is undecidable:
+// a comparison of strings cannot find it.
 const (
 	Phrase      Kind = "phrase" // some words
 	List        Kind = "list"   // several phrases
