@@ -93,11 +93,15 @@ func (sh *shell) prepareExamples(s *server) {
 		"chats.ndjson": `{"messages": [{"role": "user", "content": "Hello.", "at": "2026-01-31T22:30:00-08:00"}]}`,
 		"chatgpt.zip": `[{"id": "c", "current_node": "a", "mapping": {"a": {"message":
 			{"author": {"role": "user"}, "content": {"parts": ["Hello."]}}}}}]`,
-		"mem0.json": `{"results": [{"id": "1", "memory": "Likes jazz.", "user_id": "ada"}]}`,
+		"policy.yaml": "never:\n  terms: [diagnosis]\n",
+		"mem0.json":   `{"results": [{"id": "1", "memory": "Likes jazz.", "user_id": "ada"}]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(sh.dir, name), []byte(text), 0o600); err != nil {
 			sh.t.Fatal(err)
 		}
+	}
+	for range 3 { // so that there is a version 3
+		s.call("PUT", "/v1/policy", object{"never": object{"terms": []string{"diagnosis"}}}, 200)
 	}
 	s.call("DELETE", "/v1/users/eve", nil, 200)
 	sh.want(0, "hippocampus import named.ndjson")
