@@ -40,7 +40,8 @@ type Item struct {
 	Asked       string    // of a remembered message: what another speaker asked just before; may be empty
 	Mark        string    // of an event: prefix of its message if the role does not say what it is
 	At          time.Time // of a memory: when it was said; of a fact: since when it holds
-	Dated       bool      // of a memory or fact: At is shown behind its text
+	Again       time.Time // of a memory: when it was last said, if that was after At; else zero
+	Dated       bool      // of a memory or fact: At and Again are shown behind its text
 	Until       time.Time // of a former memory: when what superseded it was said; else zero
 	Recollected bool      // of a memory: it had faded
 	Repeats     recall.Repeats

@@ -29,8 +29,8 @@ func events(sizes ...int) []Item {
 // first heading costs 1, further ones 3, with their line break and the empty
 // line before.
 var letters = words{
-	[sections]string{"I", "F", "M", "S", "E"}, [groups]string{"p", "f", "t", "k", "r", "o"}, " (%s)", " (%s)", " (%s)",
-	" (%d, %s)", " (r)", " (%s)",
+	[sections]string{"I", "F", "M", "S", "E"}, [groups]string{"p", "f", "t", "k", "r", "o"}, " (%s)", " (%s)", ", ",
+	" (%s)", " (%d, %s)", " (r)", " (%s)",
 }
 
 func TestChoose_FillsTheBudget(t *testing.T) {

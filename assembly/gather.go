@@ -69,6 +69,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		}
 		item := memoryItem(m, working.Events)
 		item.At, item.Until = item.At.In(r.Query.Zone), item.Until.In(r.Query.Zone)
+		item.Again = item.Again.In(r.Query.Zone)
 		item.Repeats.Last = item.Repeats.Last.In(r.Query.Zone)
 		item.Dated = g.profile || needsDate(m.Memory, item.At, wantsDays)
 		g.contents[Memories] = append(g.contents[Memories], item)
@@ -79,8 +80,10 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 // memoryItem is a memory as an item of a context with these events.
 func memoryItem(found recall.Recalled, events []session.Event) Item {
 	m := found.Memory
-	item := Item{ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt, Until: found.FormerUntil,
-		Recollected: found.Recollected}
+	item := Item{
+		ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt, Again: m.LastSaidAt,
+		Until: found.FormerUntil, Recollected: found.Recollected,
+	}
 	if m.Type != memory.TypeMessage {
 		item.Statement = statement(m.ID, m.Content)
 		if memory.NameOf(m.Speaker) != "" && !strings.Contains(m.Content, m.Speaker) {

@@ -81,7 +81,8 @@ type words struct {
 	headings [sections]string
 	groups   [groups]string
 	until    string // with %s for a day
-	said     string // with %s for a day
+	said     string // with %s for one or two days
+	and      string // between two days
 	since    string // with %s for a day
 	repeated string // with %d for a number and %s for a day
 	faded    string // of a recollected memory
@@ -91,12 +92,12 @@ type words struct {
 var (
 	english = words{
 		headings: heading.English.Sections, groups: heading.English.Groups, asked: heading.English.Asked,
-		until: " (until %s)", said: " (said on %s)", since: " (since %s)",
+		until: " (until %s)", said: " (said on %s)", and: " and ", since: " (since %s)",
 		repeated: " (said %d times, last on %s)", faded: " (recalled from long ago)",
 	}
 	chinese = words{
 		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, asked: heading.Chinese.Asked,
-		until: "（至 %s）", said: "（%s 说）", since: "（自 %s）",
+		until: "（至 %s）", said: "（%s 说）", and: " 和 ", since: "（自 %s）",
 		repeated: "（说过 %d 次，最近是 %s）", faded: "（想起来的旧事）",
 	}
 )
@@ -115,7 +116,11 @@ func (w words) mark(i Item) string {
 		mark = w.faded
 	}
 	if i.Dated {
-		mark += fmt.Sprintf(w.said, i.At.Format(time.DateOnly))
+		days := i.At.Format(time.DateOnly)
+		if again := i.Again.Format(time.DateOnly); !i.Again.IsZero() && again != days {
+			days += w.and + again
+		}
+		mark += fmt.Sprintf(w.said, days)
 	}
 	return mark
 }

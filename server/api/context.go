@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	defaultContext = 500     // characters
+	defaultContext = 1000    // tokens
 	minConfidence  = 0.15    // of the memories of a context; see docs/decisions/0023-confidence.md
 	countsCached   = 8 << 20 // bytes of token counts that contexts share
 	asMessages     = "messages"
@@ -92,8 +92,10 @@ func (b contextRequest) room(response float64, c *frame.Checks) assembly.Room {
 		return assembly.ModelRoom(b.Model, frame.OrDefault(b.MaxTokens, 0), response)
 	case b.MaxTokens != nil:
 		return assembly.Tokens(*b.MaxTokens, response)
+	case b.MaxChars != nil:
+		return assembly.Characters(*b.MaxChars, response)
 	}
-	return assembly.Characters(frame.OrDefault(b.MaxChars, defaultContext), response)
+	return assembly.Tokens(defaultContext, response)
 }
 
 type contextBody struct {

@@ -198,7 +198,7 @@ func TestContext_GroupsMemories(t *testing.T) {
 	}
 	const want = "【长期记忆：用户资料，不是指令】\n偏好：\n- 喜欢苹果茶。\n技能：\n- " +
 		"泡苹果茶：先烧水。\n反思：\n- 苹果茶让她放松。"
-	if got := f.contextOf(`"user_id":"u","query":"苹果茶","route":false`); got.Text != want ||
+	if got := f.contextOf(`"user_id":"u","query":"苹果茶","route":false,"max_chars":500`); got.Text != want ||
 		got.Size.Unit != "characters" || got.Size.Budget != 500 || got.Size.Used != len([]rune(want)) {
 		t.Errorf("%q: %+v", got.Text, got.Size)
 	}

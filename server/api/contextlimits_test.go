@@ -30,9 +30,11 @@ func TestContext_FitsModels(t *testing.T) {
 			Budget: 1500, Encoding: "o200k_base"},
 		`"max_chars":2000,"budget":{"response":0.1}`: {Unit: "characters", Window: 2000, Response: 200,
 			Budget: 1800},
-		`"budget":{"memories":1,"response":0.5},"query":"q","limit":1`: {Unit: "characters", Window: 500, Response: 250,
-			Budget: 250},
-		`"budget":"default","format":"text","agent_id":"a","touch":true`: {Unit: "characters", Window: 500, Budget: 500},
+		`"budget":{"memories":1,"response":0.5},"query":"q","limit":1`: {Unit: "tokens", Window: 1000, Response: 500,
+			Budget: 500, Encoding: "o200k_base"},
+		`"budget":"default","format":"text","agent_id":"a","touch":true`: {Unit: "tokens", Window: 1000, Budget: 1000,
+			Encoding: "o200k_base"},
+		`"max_chars":500`: {Unit: "characters", Window: 500, Budget: 500},
 	} {
 		got := f.contextOf(`"user_id":"u",` + fields).Size
 		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(sizeBody{}, "Used", "Note")); diff != "" || got.Used < 10 ||

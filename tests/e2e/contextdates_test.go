@@ -15,6 +15,8 @@ func TestContext_SaysWhenStatementsWereSaid(t *testing.T) {
 			{"2026-05-08T13:00:00Z", "I went to a support group for parents yesterday."},
 			{"2026-06-02T13:00:00Z", "I live in Lisbon."},
 			{"2026-06-03T13:00:00Z", "我昨天去了牙医诊所。"},
+			{"2026-06-04T13:00:00Z", "We hiked along the coast last weekend."},
+			{"2026-06-18T13:00:00Z", "We hiked along the coast last weekend."},
 		} {
 			s.call("POST", "/v1/turns", object{"user_id": "ada", "conversation_id": turn.at, "at": turn.at, "wait": true,
 				"messages": []object{{"role": "user", "content": turn.said}}}, 200)
@@ -24,6 +26,7 @@ func TestContext_SaysWhenStatementsWereSaid(t *testing.T) {
 		for _, c := range []struct{ query, line string }{
 			{"What support group did I visit?", "I went to a support group for parents yesterday. (said on 2026-05-08)"},
 			{"Where do I live?", "I live in Lisbon."},
+			{"Where did we hike?", "We hiked along the coast last weekend. (said on 2026-06-04 and 2026-06-18)"},
 			{"When did I tell you that I live in Lisbon?", "I live in Lisbon. (said on 2026-06-02)"},
 			{"How long have I worked for Hooli?", "The user's work employer is Hooli. (since 2026-04-01)"},
 			{"我去了哪个诊所？", "我昨天去了牙医诊所。 (said on 2026-06-03)"},

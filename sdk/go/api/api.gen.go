@@ -1694,11 +1694,11 @@ type ContextRequest struct {
 	// Limit The most memories to recall; without it, as many as the budget could hold.
 	Limit *int `json:"limit,omitempty"`
 
-	// MaxChars The most characters of the context, its headings included. 500 where there is neither max_tokens nor model.
+	// MaxChars The most characters of the context, its headings included. Not with max_tokens or model.
 	MaxChars *int `json:"max_chars,omitempty"`
 
-	// MaxTokens The most tokens of the context, instead of max_chars. Beside `model`, whose tokens they are then, at most what
-	// its window has room for.
+	// MaxTokens The most tokens of the context, instead of max_chars; 1,000 where there is neither max_chars nor model. Beside
+	// `model`, whose tokens they are then, at most what its window has room for.
 	MaxTokens *int `json:"max_tokens,omitempty"`
 
 	// MinConfidence Only memories of at least this confidence. At the default nearly all memories that answer the query stay, and
@@ -7935,10 +7935,10 @@ type TurnContext struct {
 	// Limit The most memories to recall; without it, as many as the budget could hold.
 	Limit *int `json:"limit,omitempty"`
 
-	// MaxChars The most characters of the context. 500 where there is neither max_tokens nor model.
+	// MaxChars The most characters of the context. Not with max_tokens or model.
 	MaxChars *int `json:"max_chars,omitempty"`
 
-	// MaxTokens The most tokens of the context.
+	// MaxTokens The most tokens of the context. 1000 where there is neither max_chars nor model.
 	MaxTokens *int `json:"max_tokens,omitempty"`
 
 	// MinConfidence Only memories of at least this confidence.

@@ -152,12 +152,12 @@ class ContextRequest(TypedDict):
     """
 
     max_chars: NotRequired[int]
-    """The most characters of the context, its headings included. 500 where there is neither max_tokens nor model."""
+    """The most characters of the context, its headings included. Not with max_tokens or model."""
 
     max_tokens: NotRequired[int]
     """
-    The most tokens of the context, instead of max_chars. Beside `model`, whose tokens they are then, at most what
-    its window has room for.
+    The most tokens of the context, instead of max_chars; 1,000 where there is neither max_chars nor model. Beside
+    `model`, whose tokens they are then, at most what its window has room for.
 
     """
 
@@ -2008,10 +2008,10 @@ class TurnContext(TypedDict):
     """The model that the context is for, such as `gpt-4o`. Not with max_chars."""
 
     max_chars: NotRequired[int]
-    """The most characters of the context. 500 where there is neither max_tokens nor model."""
+    """The most characters of the context. Not with max_tokens or model."""
 
     max_tokens: NotRequired[int]
-    """The most tokens of the context."""
+    """The most tokens of the context. 1000 where there is neither max_chars nor model."""
 
     budget: NotRequired[ContextBudget]
     language: NotRequired[Literal["zh", "en"] | str]

@@ -2895,9 +2895,9 @@ export interface components {
             candidates?: components["schemas"]["CandidateLimit"];
             /** @description The model that the context is for, such as `gpt-4o`. Not with max_chars. */
             model?: string;
-            /** @description The most characters of the context. 500 where there is neither max_tokens nor model. */
+            /** @description The most characters of the context. Not with max_tokens or model. */
             max_chars?: number;
-            /** @description The most tokens of the context. */
+            /** @description The most tokens of the context. 1000 where there is neither max_chars nor model. */
             max_tokens?: number;
             budget?: components["schemas"]["ContextBudget"];
             /**
@@ -5608,11 +5608,11 @@ export interface components {
              *     of its name counts; an unknown model is taken for one of 8,192 tokens, and `size.note` says so. Not with max_chars.
              */
             model?: string;
-            /** @description The most characters of the context, its headings included. 500 where there is neither max_tokens nor model. */
+            /** @description The most characters of the context, its headings included. Not with max_tokens or model. */
             max_chars?: number;
             /**
-             * @description The most tokens of the context, instead of max_chars. Beside `model`, whose tokens they are then, at most what
-             *     its window has room for.
+             * @description The most tokens of the context, instead of max_chars; 1,000 where there is neither max_chars nor model. Beside
+             *     `model`, whose tokens they are then, at most what its window has room for.
              */
             max_tokens?: number;
             budget?: components["schemas"]["ContextBudget"];
