@@ -9,6 +9,7 @@ import (
 
 	"hippocampus/internal/lang/asked"
 	"hippocampus/internal/lang/change"
+	"hippocampus/internal/lang/function"
 	"hippocampus/internal/lang/topic"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
@@ -36,6 +37,7 @@ const (
 	updateWords   = 1.5
 	updateLength  = -0.8
 	updateChinese = 1.9 // its lexemes are pairs of characters, so that a text has more of them
+	updateGerman  = 0.8 // few of its words are stop words, so that a text has more lexemes
 	updateOthers  = -1.3
 	updateValue   = 1.7
 	updateTruth   = 1.3
@@ -48,6 +50,7 @@ type updates struct {
 	lexemes map[uint64]bool
 	kind    asked.Kind
 	asks    string // the last query
+	german  bool   // asks is in German
 
 	subjects *subjects // of the queries; nil: not read yet
 }
@@ -60,7 +63,8 @@ func updatesFor(queries []subquery, x *index) (u updates) {
 		return updates{}
 	}
 	last := parts[len(parts)-1].Text
-	u = updates{x: x, queries: parts, lexemes: map[uint64]bool{}, kind: asked.For(last), asks: last}
+	u = updates{x: x, queries: parts, lexemes: map[uint64]bool{}, kind: asked.For(last), asks: last,
+		german: function.IsGerman(last)}
 	for _, q := range parts {
 		for _, lexeme := range text.Lexemes(q.Text) {
 			u.lexemes[xxhash.Sum64String(lexeme)] = true
@@ -81,7 +85,8 @@ func (u *updates) widen(q Query) Query {
 // both:
 //
 //	0.4 + strong + 5.6*overlap + 1.5*(words(later) - words(earlier)) - 0.8*ln(1 + lexemes)
-//	    + 1.9 in Chinese - 1.3 if it is of others + 1.7 if it has a new value + 1.3 if the query asks for yes or no
+//	    + 1.9 in Chinese + 0.8 if the query is in German - 1.3 if it is of others + 1.7 if it has a new value
+//	    + 1.3 if the query asks for yes or no
 //
 // Strong is the number of its strong cues of a change. Overlap is the share of lexemes that the two have in common and
 // the query lacks, and words is how well each fits the words of the query, 0..1. A statement without any cue, or one
@@ -110,6 +115,7 @@ func (u *updates) seem(earlier, later *relevant, before, said string) bool {
 		value float64
 	}{
 		{text.IsChinese(said), updateChinese},
+		{u.german, updateGerman},
 		{change.IsOfOthers(said, before), updateOthers},
 		{u.kind.IsNewIn(said, before), updateValue},
 		{u.kind == asked.Truth, updateTruth},

@@ -58,6 +58,9 @@ func (c *Change) endEnglish(part string) {
 	case stopped.MatchString(part):
 		m := stopped.FindStringSubmatch(part)
 		end("", m[2]+m[3])
+	case takenOff.MatchString(part):
+		m := takenOff.FindStringSubmatch(part)
+		end("", m[2])
 	case denies.MatchString(part):
 		m := denies.FindStringSubmatch(part)
 		if claims := ofEnglish(m[1] + be(m[2]) + m[3]); len(claims) > 0 {
@@ -141,8 +144,12 @@ var (
 	past    = lazyregexp.New(`(?i)\b(?:child|kid|teenager|student|boy|girl|school|was|were|used to (?:have|own|be))\b`)
 	stopped = lazyregexp.New(someone + quickly + `(?:stopped (\w+ing\b.*)|(?:quit|gave up|given up|ceased|` +
 		`cancell?ed|left|sold|got rid of|gotten rid of|gave away|deleted|closed|ended|returned|(?:had|` +
-		`have) to (?:give up|stop|quit|sell|cancel)|dropped out of|unsubscribed from|dropped|gone off) ` +
+		`have) to (?:give up|stop|quit|sell|cancel)|dropped out of|unsubscribed from|dropped|gone off|c[ao]me off|` +
+		`stepped down from|(?:handed|gave|given) back|thr(?:ew|own) (?:out|away)|abandoned|uninstalled|scrapped) ` +
 		`(?:on )?(.+))$`)
+	takenOff = lazyregexp.New(`(?i)^(?:(?:(?:my|our|the) (?:[\p{L}'-]+ ){1,2}|they )(?:just |have |has )?` +
+		`(?:took|taken|moved) (?:me|us) off|` + someone[len("(?i)^"):] + quickly +
+		`(?:was |were )?(?:taken|moved) off) (.+)$`)
 	denies = lazyregexp.New(someone + quickly + `((?:do |does |am |are |is |can)not )(.+)$`)
 	again  = lazyregexp.New(someone + `(` + quickly + `)(?:(?:started|begun|began|taken up|took up|resumed|` +
 		`gone back to|went back to|back to) )?(.+) again\b`)

@@ -97,6 +97,9 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 	defer func() { err = cmp.Or(err, server.Close()) }()
 	for _, n := range o.Others {
 		for _, language := range Languages {
+			if len(o.Pairs(language)) == 0 {
+				continue
+			}
 			fmt.Fprintf(o.Progress, "reporting %s among %d other statements\n", language, n)
 			result, err := o.measure(ctx, server.Client, language, n)
 			if err != nil {
@@ -236,4 +239,4 @@ func (u user) state(ctx context.Context, statement string, at time.Time) (id str
 }
 
 // noted is the assistant's answer, by language. It states nothing, so that a memory of it is not counted.
-var noted = map[string]string{"en": "Noted.", "zh": "好的，记下了。"}
+var noted = map[string]string{"en": "Noted.", "zh": "好的，记下了。", "de": "Notiert."}

@@ -10,7 +10,7 @@ import (
 // Pair is a change of mind: two statements of one user, and a question about the present. A line of testdata/pairs.tsv
 // has its fields, separated by tabs.
 type Pair struct {
-	Language string `json:"language"` // en or zh
+	Language string `json:"language"` // en, zh or de
 	Kind     string `json:"kind"`     // what changes, such as home or plan
 	Older    string `json:"older"`
 	Newer    string `json:"newer"`
@@ -18,7 +18,7 @@ type Pair struct {
 }
 
 // Languages lists the languages of the pairs.
-var Languages = []string{"en", "zh"}
+var Languages = []string{"en", "zh", "de"}
 
 var (
 	//go:embed testdata/pairs.tsv
@@ -54,8 +54,9 @@ func pairsIn(file, language string) (list []Pair) {
 	return list
 }
 
-// Others returns n of the 400 statements of a language that are about other things than its pairs. It takes them at
-// equal distances from the list, in which every ten consecutive statements are about one thing; user chooses the first.
+// Others returns n of the 400 statements of a language, 40 in German, that are about other things than its pairs. It
+// takes them at equal distances from the list, in which every ten consecutive statements are about one thing; user
+// chooses the first.
 func Others(language string, n, user int) (list []string) {
 	var all []string
 	for line := range strings.Lines(others) {

@@ -3,7 +3,8 @@
 //	"Which city do I live in?"                              -> Name
 //	Name, "I moved from Leeds to York", before: "in Leeds"  -> York is new
 //
-// It knows English and Chinese. A name is a word with a capital, so that Chinese texts have no names.
+// It knows English and Chinese, and questions for yes or no in German. A name is a word with a capital, so that Chinese
+// texts have no names.
 package asked
 
 import (
@@ -36,7 +37,7 @@ var questions = []struct {
 		`手机|电话|号码|尾号|分机|多大|几岁|年龄|多少`)},
 	{Time, lazyregexp.New(`\bwhen\b|\bwhat time\b|\bwhich (?:day|month|year)\b|` +
 		`什么时候|几点|哪天|几号|哪一天|几月|星期几|周几`)},
-	{Truth, lazyregexp.New(`^(?:do|does|am|is|are|can|have|will|should)\b|吗[？?]?$`)},
+	{Truth, lazyregexp.New(`^(?:do|does|am|is|are|can|have|will|should)\b|吗[？?]?$|^\p{L}+ (?:ich|wir)\b`)},
 	{Name, lazyregexp.New(`\b(?:where|whom?|which|what (?:city|town|company|country|place)|named?|called|surname)\b`)},
 }
 
@@ -75,6 +76,12 @@ var values = map[Kind]*lazyregexp.Regexp{
 	Name: lazyregexp.New(`[\pL\pN_,;] \p{Lu}[\pL\pN_'-]+`), // not at the beginning of a sentence
 }
 
+// calendar matches names of days and months in English and German.
+var calendar = lazyregexp.New(`(?i)^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|` +
+	`(?:mon|diens|donners|frei|sams|sonn)tags?|` +
+	`mittwochs?|sonnabends?|january|february|march|april|may|june|july|august|september|october|november|december|` +
+	`januar|februar|märz|mai|juni|juli|oktober|dezember)$`)
+
 // IsNewIn reports whether a text has a value of the kind that an earlier one lacks.
 func (k Kind) IsNewIn(later, earlier string) bool {
 	before := k.valuesIn(earlier)
@@ -90,7 +97,7 @@ func (k Kind) valuesIn(said string) (list []string) {
 		return pattern.FindAllString(strings.ToLower(said), -1)
 	}
 	for _, found := range pattern.FindAllString(said, -1) {
-		if name := found[2:]; !strings.HasPrefix(name, "I'") {
+		if name := found[2:]; !strings.HasPrefix(name, "I'") && !calendar.MatchString(name) {
 			list = append(list, name)
 		}
 	}

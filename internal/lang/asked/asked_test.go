@@ -13,6 +13,8 @@ func TestFor_ReadsWhatAQuestionAsksFor(t *testing.T) {
 		"When is my thesis due?":         Time,
 		"我一般几点睡觉？":                       Time,
 		"Do I have a cat?":               Truth,
+		"Haben wir einen Hund?":          Truth,
+		"Wo arbeite ich?":                Other,
 		"我养猫吗？":                          Truth,
 		"Which city do I live in?":       Name,
 		"Who do I work for?":             Name,

@@ -2,7 +2,7 @@
 //
 //	text -> expressions of cues.txt -> Cues{Strong: 2, Weak: 1}     "Sold the house, we're in Sligo for good now."
 //
-// It knows English and Chinese. It does not find out what has changed.
+// It knows English, German and Chinese. It does not find out what has changed.
 package change
 
 import (
@@ -57,7 +57,7 @@ var load = sync.OnceValue(func() lexicon {
 		name, language, _ := strings.Cut(strings.TrimSpace(heading), " ")
 		s, known := strengths[name]
 		switch {
-		case known && language == "en":
+		case known && (language == "en" || language == "de"):
 			for expression := range strings.SplitSeq(list, ",") {
 				expression = strings.TrimSpace(expression)
 				l.english[expression] = cue{expression, s}
@@ -74,7 +74,8 @@ var load = sync.OnceValue(func() lexicon {
 	return l
 })
 
-// Of returns the cues of a text. Chinese texts are read for Chinese expressions, all others for English ones.
+// Of returns the cues of a text. Chinese texts are read for Chinese expressions, all others for English and German
+// ones.
 func Of(said string) (cues Cues) {
 	for _, found := range read(said) {
 		switch found.strength {

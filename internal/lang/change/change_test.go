@@ -14,6 +14,9 @@ func TestOf_CountsCues(t *testing.T) {
 		"昨天过了29岁生日。":                                       {Weak: 2},
 		"面条好吃了又好吃":                                         {Weak: 1}, // 又, and no 了 at an end
 		"我住在苏州。":                                           {},
+		"Netflix haben wir gekündigt.":                     {Strong: 1},
+		"Ich bin jetzt nicht mehr in Los Angeles.":         {Strong: 2, Weak: 1},
+		"My doctor took me off metformin.":                 {Strong: 1, Weak: 1},
 		"":                                                 {},
 	} {
 		if got := Of(said); got != want {
