@@ -11,6 +11,8 @@ import (
 // Maintenance is what reflection, forgetting and verification read. The only requests that wait for it are writes,
 // which compare their contents with Facts by words.
 type Maintenance interface {
+	ProposedInsights
+
 	// Owners pages through the owners that have active memories, in (AppID,
 	// UserID) order by bytes, strictly after the given one.
 	Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error)
@@ -61,6 +63,8 @@ type Maintenance interface {
 
 // MaintenanceTx is what maintenance writes in a user's transaction.
 type MaintenanceTx interface {
+	ProposedTx
+
 	// State is Maintenance.State within the transaction.
 	State(ctx context.Context) (UserState, error)
 	SetState(ctx context.Context, s UserState) error

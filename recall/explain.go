@@ -163,7 +163,7 @@ func (s *Service) leftOut(ctx context.Context, q Query, e *explainer, x *index, 
 	why := make(map[string]*omission, len(omitted))
 	for i := range omitted {
 		o := &omitted[i]
-		list[i] = s.score(q, &o.relevant, x.docs[o.doc].importance, x.lastAccess(o.doc))
+		list[i] = s.score(q, &o.relevant, x.counted(o.doc, x.docs[o.doc].importance), x.lastAccess(o.doc))
 		why[o.id] = o
 	}
 	sortByScore(list)

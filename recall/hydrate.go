@@ -131,7 +131,7 @@ func (s *Service) scoreRows(q Query, x *index, rows map[string]row, list []score
 		if r.whole != nil {
 			importance = r.whole.Importance
 		}
-		importance, accessed := c.limit(importance, r.accessed, known)
+		importance, accessed := c.limit(x.counted(c.doc, importance), r.accessed, known)
 		ordered = append(ordered, s.score(q, c.relevant, importance, accessed))
 	}
 	sortByScore(ordered)

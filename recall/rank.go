@@ -65,7 +65,7 @@ func prune(q Query, x *index, list []relevant) (first, rest []relevant) {
 		return list, nil
 	}
 	bound := func(r *relevant, decay float64) float64 {
-		importance, _ := r.limit(x.docs[r.doc].importance, time.Time{}, x.known)
+		importance, _ := r.limit(x.counted(r.doc, x.docs[r.doc].importance), time.Time{}, x.known)
 		return Score(q.Mode, *q.Weights, r.relevance, decay, importance)
 	}
 	lower := make([]float64, len(list))
@@ -83,12 +83,24 @@ func prune(q Query, x *index, list []relevant) (first, rest []relevant) {
 	return list[:n], list[n:]
 }
 
+// inferredImportance is the most that the importance of an inferred memory counts. It is below that of a message of the
+// user: of two memories that are as relevant, the one that was said is first.
+const inferredImportance = 0.4
+
+// counted returns the importance with which a document is ranked.
+func (x *index) counted(doc int, importance float64) float64 {
+	if x.kind(doc).Type.IsInferred() {
+		return min(importance, inferredImportance)
+	}
+	return importance
+}
+
 // estimate orders candidates by the accesses that this process knows.
 func (s *Service) estimate(q Query, x *index, list []relevant) []scored {
 	ordered := make([]scored, len(list))
 	for i := range list {
 		importance, accessed := x.known(list[i].doc)
-		importance, accessed = list[i].limit(importance, accessed, x.known)
+		importance, accessed = list[i].limit(x.counted(list[i].doc, importance), accessed, x.known)
 		ordered[i] = s.score(q, &list[i], importance, accessed)
 	}
 	sortByScore(ordered)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 var (
@@ -127,11 +128,12 @@ func TestPrune_ChangesNoAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.Float64Range(0, 1)
 		n := rapid.IntRange(1, 40).Draw(t, "candidates")
-		x := &index{docs: make([]document, n)}
+		x := &index{docs: make([]document, n), kinds: []kind{{Type: memory.TypeFact}, {Type: memory.TypeReflection}}}
 		accessed := make([]time.Time, n)
 		var found []relevant
 		for i := range n {
 			x.docs[i].importance = unit.Draw(t, "importance")
+			x.docs[i].kind = rapid.Uint32Range(0, 1).Draw(t, "kind")
 			seconds := rapid.Int64Range(-3600, 90*24*3600).Draw(t, "seconds ago")
 			accessed[i] = now.Add(-time.Duration(seconds) * time.Second)
 			c := candidate{id: string(rune('a' + i)), doc: i}
@@ -145,7 +147,7 @@ func TestPrune_ChangesNoAnswer(t *testing.T) {
 			var ranked []scored
 			for _, c := range list {
 				decay := Decay(0.99, accessed[c.doc], now)
-				score := Score(q.Mode, *q.Weights, c.relevance, decay, x.docs[c.doc].importance)
+				score := Score(q.Mode, *q.Weights, c.relevance, decay, x.counted(c.doc, x.docs[c.doc].importance))
 				ranked = append(ranked, scored{relevant: &c, score: score})
 			}
 			sortByScore(ranked)
@@ -180,4 +182,23 @@ func TestSortByScore_BreaksTiesByID(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What was said is before what was inferred if both are as relevant, whichever is more important.
+func TestRecall_PutsWhatWasSaidBeforeWhatWasInferred(t *testing.T) {
+	t.Parallel()
+	statements := []string{"The user swims on Mondays.", "The user swims on Tuesdays."}
+	for _, inferred := range []memory.Type{memory.TypeReflection, "insight", "pattern"} {
+		for said := range statements {
+			f := newFixture(t)
+			add := func(place int, as memory.Type, importance float64) memory.Memory {
+				return f.add(statements[place], func(m *memory.Memory) { m.Type, m.Importance = as, importance }, true)
+			}
+			fact := add(said, memory.TypeFact, 0.6)
+			add(1-said, inferred, 0.9)
+			if a := f.recall(Query{Text: "When does the user swim?"}); a.Memories[0].Memory.ID != fact.ID {
+				t.Errorf("%q is first, of type %s", a.Memories[0].Memory.Content, inferred)
+			}
+		}
+	}
 }

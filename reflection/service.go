@@ -46,6 +46,7 @@ type Settings struct {
 	Rule
 	MaxFacts    int  // facts in one reflection, the most recently changed first
 	KeepSources bool // sources stay active
+	Propose     bool // insights wait for approval
 }
 
 // Parts are what a Service works with.
@@ -79,8 +80,9 @@ type Result struct {
 	Facts    int             // that were considered
 	Skipped  string          // why no reflection took place; empty if one did
 	Insights []memory.Memory // that were stored, without embeddings
-	Retired  []string        // ids of the sources that became consolidated
-	LeftOut  []string        // the refused parts of the model's answer, with the reasons
+	Proposed []derivation.Proposed
+	Retired  []string // ids of the sources that became consolidated
+	LeftOut  []string // the refused parts of the model's answer, with the reasons
 }
 
 // Due reports whether a reflection is due, and if not, why.
@@ -182,13 +184,19 @@ func (s *Service) Reflect(ctx context.Context, owner memory.Owner, rule Rule) (R
 			}
 		}
 	}
+	result.LeftOut = found.leftOut
+	if s.set.Propose {
+		if result.Proposed, err = s.Derive.Propose(ctx, d, conclusions); err != nil {
+			return Result{}, err
+		}
+		return result, nil
+	}
 	derived, err := s.Derive.Derive(ctx, d, conclusions)
 	if err != nil {
 		return Result{}, err
 	}
 	result.Insights = append(result.Insights, derived.Stored...)
 	result.Retired = append(result.Retired, derived.Retired...)
-	result.LeftOut = found.leftOut
 	for _, m := range derived.Held {
 		result.LeftOut = append(result.LeftOut, fmt.Sprintf("an insight is not stored: memory %s holds it", m.ID))
 	}

@@ -85,6 +85,7 @@ type Totals struct {
 	Users    int `json:"users"`    // who have memories
 	Skipped  int `json:"skipped"`  // for whom no reflection was due
 	Insights int `json:"insights"` // stored
+	Proposed int `json:"proposed"` // that wait for approval
 	Retired  int `json:"retired"`  // sources
 	Failed   int `json:"failed"`   // users whose reflection failed; the next run tries again
 }
@@ -92,6 +93,7 @@ type Totals struct {
 func (t *Totals) add(r Result) {
 	t.Users++
 	t.Insights += len(r.Insights)
+	t.Proposed += len(r.Proposed)
 	t.Retired += len(r.Retired)
 	if r.Skipped != "" {
 		t.Skipped++

@@ -122,6 +122,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"list candidates":         listCandidates,
 		"count candidates":        countCandidates,
 		"proposals":               proposalsByID,
+		"proposed insights":       proposedInsights,
 		"settle candidate":        settleCandidate,
 		"projected":               projected,
 		"requeue":                 requeue,

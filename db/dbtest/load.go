@@ -86,6 +86,7 @@ func Exercise(t *testing.T, s db.Store) {
 	_, err = s.UserHoldings(ctx, owner)
 	must(t, err)
 	exerciseModes(t, s, owner)
+	exerciseProposed(t, s, owner, ids(list))
 	must(t, s.AddTokens(ctx, []memory.TokenDay{{AppID: "app7", Day: 7, Kind: memory.ChatTokens, Tokens: 1}}))
 	_, err = s.TokensOf(ctx, "app7", 7)
 	must(t, err)

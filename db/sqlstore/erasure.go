@@ -27,7 +27,7 @@ const (
 var OwnedTables = []string{
 	"turns", "conversations", "consolidation_jobs", "candidates", "agent_memories", "memory_events", "facts",
 	"skills", "skill_outcomes", "memory_files", "memory_file_versions", "announcements", "recalls", "user_states",
-	"indexes", "active_days", "user_zones", "user_modes", "message_ids",
+	"indexes", "active_days", "user_zones", "user_modes", "message_ids", "proposed_insights",
 }
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
@@ -303,4 +303,5 @@ func (x *eraser) rest(limit int, keep string) {
 	x.run(`DELETE FROM user_zones WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM user_modes WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM message_ids WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
+	x.run(`DELETE FROM proposed_insights WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 }

@@ -275,6 +275,7 @@ func (m *mover) rest(limit int, keep string) {
 		WHERE id IN (SELECT id FROM river_job WHERE `+aboutOwner+` AND kind <> $4 LIMIT $5)`, keep, limit)
 	m.from(`DELETE FROM indexes WHERE app_id = $1 AND user_id IN ($2, $3)`)
 	m.from(`UPDATE message_ids SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)
+	m.from(`UPDATE proposed_insights SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)
 	m.from(`UPDATE user_zones SET chosen = (SELECT chosen FROM user_zones WHERE app_id = $1 AND user_id = $2)
 		WHERE app_id = $1 AND user_id = $3 AND chosen = ''
 			AND EXISTS (SELECT 1 FROM user_zones WHERE app_id = $1 AND user_id = $2)`)

@@ -24,6 +24,7 @@ import (
 type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	db.ProposedInsights
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
 }
 
@@ -49,6 +50,8 @@ type Derivation struct {
 	// error refuses the derivation. It may run more than once; nil leaves the
 	// state as it is.
 	State func(db.UserState) (db.UserState, error)
+
+	decides string // the proposed insight that this stores; empty: it stores no proposed one
 }
 
 // Service derives.
@@ -143,6 +146,11 @@ func (s *Service) commit(ctx context.Context, d Derivation, settle history.Settl
 	err = s.records.InUser(ctx, d.Owner, func(ctx context.Context, tx db.UserTx) error {
 		if err := updateState(ctx, tx, d.State); err != nil {
 			return err
+		}
+		if d.decides != "" {
+			if err := tx.DecideInsight(ctx, d.decides); err != nil {
+				return err
+			}
 		}
 		sources, err := unchanged(ctx, tx, d.Sources)
 		if err != nil {

@@ -83,6 +83,9 @@ var forUsers = map[string]string{
 	"GET /v1/recalls":                          `?user_id=USER`,
 	"POST /v1/context":                         `{"user_id":"USER","query":"Tea?","max_tokens":200}`,
 	"POST /v1/reflect":                         `{"user_id":"USER"}`,
+	"GET /v1/proposals":                        `?user_id=USER`,
+	"POST /v1/proposals/:id/approve":           ``,
+	"POST /v1/proposals/:id/reject":            ``,
 	"POST /v1/forget":                          `{"user_id":"USER"}`,
 	"POST /v1/compress":                        `{"user_id":"USER"}`,
 	"GET /v1/export":                           `?user_id=USER`,
@@ -141,6 +144,7 @@ func TestConfine_KeyOfAUserReachesNoOtherUser(t *testing.T) {
 			f.confined(pattern, own, "{}", http.StatusForbidden)
 			continue
 		case strings.Contains(rt.Path, "memories/:id"), strings.Contains(rt.Path, "turns/:id"),
+			strings.Contains(rt.Path, "proposals/:id"),
 			strings.Contains(request, "ID"):
 			f.confined(pattern, foreign, request, http.StatusNotFound)
 		case rt.Path == "/v1/key": // names no user

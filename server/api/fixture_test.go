@@ -181,6 +181,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Recall:     RecallParts{Recaller: recaller, Sources: f.store, Log: f.store, ZoneOf: f.zones.Of},
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
+		Proposals:  derive,
 		Forgetter:  forgetter,
 		Compressor: compressor,
 		Eraser:     eraser,

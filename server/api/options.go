@@ -47,6 +47,7 @@ type Options struct {
 	Recall         RecallParts
 	Condenser      assembly.Condenser
 	Reflector      Reflector
+	Proposals      InsightDecider
 	Forgetter      Forgetter
 	Compressor     Compressor
 	Eraser         Eraser

@@ -48,6 +48,7 @@ type reflectBody struct {
 	Facts    int           `json:"facts"`
 	Skipped  string        `json:"skipped,omitempty"`
 	Insights []wire.Memory `json:"insights"`
+	Proposed []insightBody `json:"proposed,omitempty"`
 	Retired  []string      `json:"retired"`
 	LeftOut  []string      `json:"left_out,omitempty"`
 }
@@ -64,7 +65,7 @@ func (h reflectHandlers) reflect(ctx context.Context, r *frame.Request, body ref
 	return reflectBody{
 		At: result.At, Facts: result.Facts, Skipped: result.Skipped,
 		Insights: frame.BodiesOf(result.Insights, wire.MemoryOf), Retired: frame.NotNil(result.Retired),
-		LeftOut: result.LeftOut,
+		Proposed: frame.BodiesOf(result.Proposed, insightOf), LeftOut: result.LeftOut,
 	}, err
 }
 

@@ -49,7 +49,7 @@ func New(o Options) (*Server, error) {
 	base, err := frame.New(frame.Options{
 		Contract: contract, Access: o.Access, Limits: o.limits, Origins: o.Origins, KeepSecrets: o.KeepSecrets,
 		Metrics: o.Metrics, Bounds: bounds, Logger: o.Logger, Now: o.Now,
-		Confine: owners{o.Memories.Reader, o.Turns.Ingester}.confinementOf, Instead: insteadOf,
+		Confine: owners{o.Memories.Reader, o.Turns.Ingester, o.Proposals}.confinementOf, Instead: insteadOf,
 	})
 	if err != nil {
 		return nil, err
@@ -104,6 +104,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		profileHandlers{o.Recall, slots.recalls, now},
 		contexts,
 		reflectHandlers{o.Reflector},
+		insightHandlers{o.Proposals, quotas, o.Modes},
 		forgetHandlers{o.Forgetter, o.Memories.Reader, now},
 		forgetNextHandlers{counter: o.Forgetter, users: o.Users, schedule: o.State.Schedule, now: now},
 		compressHandlers{o.Compressor},

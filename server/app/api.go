@@ -68,6 +68,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		},
 		Condenser:  r.condenser,
 		Reflector:  w.reflection,
+		Proposals:  w.derivation,
 		Forgetter:  w.forgetting,
 		Compressor: mt.compression,
 		Eraser:     mt.erasure,

@@ -274,7 +274,7 @@ func reflectionSettings(cfg config.Config) reflection.Settings {
 	r := cfg.Reflection
 	return reflection.Settings{
 		Rule:     reflection.Rule{Importance: r.Importance, Cooldown: r.Cooldown, MinFacts: 2},
-		MaxFacts: maxReflectedFacts, KeepSources: r.KeepSources,
+		MaxFacts: maxReflectedFacts, KeepSources: r.KeepSources, Propose: r.Apply == "propose",
 	}
 }
 

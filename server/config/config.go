@@ -264,6 +264,7 @@ type Reflection struct {
 	Importance  float64       `koanf:"importance" default:"4" rule:"0..1000"` // sum over the new facts
 	Cooldown    time.Duration `koanf:"cooldown" default:"1h" rule:"0s..8760h"`
 	KeepSources bool          `koanf:"keep_sources" default:"false"`
+	Apply       string        `koanf:"apply" default:"auto" rule:"auto|propose"`
 }
 
 // Forgetting decides which memories fade.

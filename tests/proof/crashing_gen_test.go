@@ -910,6 +910,15 @@ func (store *crashingStore) ListMemories(ctx context.Context, f db.MemoryFilter)
 	})
 }
 
+func (store *crashingStore) ListProposedInsights(
+	ctx context.Context,
+	f db.ProposedFilter,
+) ([]db.ProposedInsight, error) {
+	return get(store.fuse, "ListProposedInsights", func() ([]db.ProposedInsight, error) {
+		return store.real.ListProposedInsights(ctx, f)
+	})
+}
+
 func (store *crashingStore) ListRecalls(
 	ctx context.Context,
 	f db.RecallFilter,
@@ -1070,6 +1079,16 @@ func (store *crashingStore) Proposals(
 ) ([]db.Proposal, error) {
 	return get(store.fuse, "Proposals", func() ([]db.Proposal, error) {
 		return store.real.Proposals(ctx, appID, ids)
+	})
+}
+
+func (store *crashingStore) ProposedInsight(
+	ctx context.Context,
+	appID string,
+	id string,
+) (db.ProposedInsight, error) {
+	return get(store.fuse, "ProposedInsight", func() (db.ProposedInsight, error) {
+		return store.real.ProposedInsight(ctx, appID, id)
 	})
 }
 
@@ -1581,6 +1600,12 @@ func (store *crashingTx) CutTurn(ctx context.Context, turnID string, messages []
 	})
 }
 
+func (store *crashingTx) DecideInsight(ctx context.Context, id string) error {
+	return act(store.fuse, "tx.DecideInsight", func() error {
+		return store.real.DecideInsight(ctx, id)
+	})
+}
+
 func (store *crashingTx) DeleteFile(ctx context.Context, id string) error {
 	return act(store.fuse, "tx.DeleteFile", func() error {
 		return store.real.DeleteFile(ctx, id)
@@ -1697,6 +1722,12 @@ func (store *crashingTx) Planned(
 ) (map[memory.ConsolidationType]int64, error) {
 	return get(store.fuse, "tx.Planned", func() (map[memory.ConsolidationType]int64, error) {
 		return store.real.Planned(ctx, conversationID)
+	})
+}
+
+func (store *crashingTx) ProposeInsights(ctx context.Context, insights []db.ProposedInsight) error {
+	return act(store.fuse, "tx.ProposeInsights", func() error {
+		return store.real.ProposeInsights(ctx, insights)
 	})
 }
 

@@ -2390,6 +2390,17 @@ type EventID = string
 // Example: memory.written
 type EventKind string
 
+// Evidence A fact that a proposed insight rests on.
+type Evidence struct {
+	// Memory A memory as it stands.
+	Memory Memory `json:"memory"`
+
+	// Retires Whether an approval makes it `consolidated`.
+	//
+	// Example: true
+	Retires bool `json:"retires"`
+}
+
 // ExpiredIncluded Whether memories are recalled too whose shelf life has ended (`expires_at`). A query that asks for what has happened
 // by its words, or for the past, gets them anyway.
 type ExpiredIncluded = bool
@@ -6139,6 +6150,79 @@ type PromptCounts struct {
 	TokensOut int `json:"tokens_out"`
 }
 
+// Proposal An insight that a reflection proposes. It is no memory before it is approved.
+type Proposal struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Content The insight.
+	//
+	// Example: The user keeps fit by climbing and cycling.
+	Content string `json:"content"`
+
+	// Domain The intent domain.
+	//
+	// Example: user_preferences
+	Domain Domain `json:"domain"`
+
+	// Evidence The facts that it rests on, in the order of the model's answer.
+	Evidence []Evidence `json:"evidence"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Importance Of the memory that it becomes, 0 to 1.
+	//
+	// Example: 0.9
+	Importance float64 `json:"importance"`
+
+	// ProposedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ProposedAt Timestamp `json:"proposed_at"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
+// ProposalApproval What an approved proposal became.
+type ProposalApproval struct {
+	// Memory A memory as it stands.
+	Memory Memory `json:"memory"`
+
+	// Retired The facts that became consolidated.
+	Retired []ID `json:"retired"`
+}
+
+// ProposalPage A page of proposals, newest first.
+type ProposalPage struct {
+	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
+	//
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Proposals The proposals.
+	Proposals []Proposal `json:"proposals"`
+}
+
+// ProposalRejection A rejected proposal.
+type ProposalRejection struct {
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+}
+
 // PublishedInstruction An instruction with one of its versions.
 type PublishedInstruction struct {
 	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
@@ -6861,6 +6945,9 @@ type ReflectionReport struct {
 
 	// LeftOut Parts of the model's answer that were refused, each with the reason; absent if there are none.
 	LeftOut *LeftOutOfAnswer `json:"left_out,omitempty"`
+
+	// Proposed Where `reflection.apply` is `propose`, the insights that wait for a decision; absent if there are none.
+	Proposed []Proposal `json:"proposed,omitempty"`
 
 	// Retired The memories that became consolidated.
 	Retired []ID `json:"retired"`
@@ -8909,6 +8996,9 @@ type NameCursor = string
 // NumberCursor defines model for NumberCursor.
 type NumberCursor = string
 
+// ProposalID defines model for ProposalID.
+type ProposalID = string
+
 // Scope How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
 type Scope = ForgettingScope
 
@@ -9470,6 +9560,18 @@ type ListPolicyVersionsParams struct {
 
 	// Cursor next_cursor of the page before, unchanged; left out for the first page.
 	Cursor *NumberCursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListProposalsParams defines parameters for ListProposals.
+type ListProposalsParams struct {
+	// UserID Only proposals about this user.
+	UserID *UserID `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Limit The most rows of one page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before, unchanged; left out for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListRecallsParams defines parameters for ListRecalls.
@@ -11348,6 +11450,31 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/policy/versions (the `ListPolicyVersions` operationId).
 	ListPolicyVersions(ctx context.Context, params *ListPolicyVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListProposals List insights that wait for a decision
+	//
+	// Where the server's setting `reflection.apply` is `propose`, a reflection stores no memory: it proposes insights, each
+	// with the facts that it rests on. Those that wait for a decision are listed, newest first. A proposal disappears
+	// with any of its facts: if one is superseded, forgotten or condensed. Role read.
+	//
+	// Corresponds with GET /v1/proposals (the `ListProposals` operationId).
+	ListProposals(ctx context.Context, params *ListProposalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveProposal Make a memory of a proposed insight
+	//
+	// The insight becomes a memory of type `reflection`, and the facts that it `retires` become `consolidated`, in one
+	// transaction; undo takes it back (`POST /v1/memories/{id}/undo`). If an active memory says the same, that one is
+	// answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user. Role write.
+	//
+	// Corresponds with POST /v1/proposals/{id}/approve (the `ApproveProposal` operationId).
+	ApproveProposal(ctx context.Context, id ProposalID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RejectProposal Reject a proposed insight
+	//
+	// The proposal is deleted. The facts that it rests on stay as they are. Role write.
+	//
+	// Corresponds with POST /v1/proposals/{id}/reject (the `RejectProposal` operationId).
+	RejectProposal(ctx context.Context, id ProposalID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RecallMemoriesWithBody Recall memories
 	//
@@ -13874,6 +14001,61 @@ func (c *Client) PutPolicy(ctx context.Context, body PutPolicyJSONRequestBody, r
 // Corresponds with GET /v1/policy/versions (the `ListPolicyVersions` operationId).
 func (c *Client) ListPolicyVersions(ctx context.Context, params *ListPolicyVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListPolicyVersionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListProposals List insights that wait for a decision
+//
+// Where the server's setting `reflection.apply` is `propose`, a reflection stores no memory: it proposes insights, each
+// with the facts that it rests on. Those that wait for a decision are listed, newest first. A proposal disappears
+// with any of its facts: if one is superseded, forgotten or condensed. Role read.
+//
+// Corresponds with GET /v1/proposals (the `ListProposals` operationId).
+func (c *Client) ListProposals(ctx context.Context, params *ListProposalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListProposalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveProposal Make a memory of a proposed insight
+//
+// The insight becomes a memory of type `reflection`, and the facts that it `retires` become `consolidated`, in one
+// transaction; undo takes it back (`POST /v1/memories/{id}/undo`). If an active memory says the same, that one is
+// answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user. Role write.
+//
+// Corresponds with POST /v1/proposals/{id}/approve (the `ApproveProposal` operationId).
+func (c *Client) ApproveProposal(ctx context.Context, id ProposalID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveProposalRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RejectProposal Reject a proposed insight
+//
+// The proposal is deleted. The facts that it rests on stay as they are. Role write.
+//
+// Corresponds with POST /v1/proposals/{id}/reject (the `RejectProposal` operationId).
+func (c *Client) RejectProposal(ctx context.Context, id ProposalID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRejectProposalRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -19179,6 +19361,152 @@ func NewListPolicyVersionsRequest(server string, params *ListPolicyVersionsParam
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListProposalsRequest constructs an http.Request for the ListProposals method
+func NewListProposalsRequest(server string, params *ListProposalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/proposals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.UserID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user_id", *params.UserID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewApproveProposalRequest constructs an http.Request for the ApproveProposal method
+func NewApproveProposalRequest(server string, id ProposalID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/proposals/%s/approve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRejectProposalRequest constructs an http.Request for the RejectProposal method
+func NewRejectProposalRequest(server string, id ProposalID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/proposals/%s/reject", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

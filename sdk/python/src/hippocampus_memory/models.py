@@ -811,6 +811,14 @@ EventKind = TypeAliasType(
 """What has happened."""
 
 
+class Evidence(Model):
+    """A fact that a proposed insight rests on."""
+
+    memory: Memory
+    retires: bool
+    """Whether an approval makes it `consolidated`."""
+
+
 ExpiresAt = TypeAliasType("ExpiresAt", AwareDatetime)
 """
 From when on it is former: a recall about the present leaves it out, one about the past has it with
@@ -1998,6 +2006,47 @@ class PromptCounts(Model):
     """Duration of all calls."""
 
 
+class Proposal(Model):
+    """An insight that a reflection proposes. It is no memory before it is approved."""
+
+    id: ID
+    user_id: UserID
+    agent_id: AgentID | None = None
+    content: str
+    """The insight."""
+
+    domain: Domain
+    importance: float
+    """Of the memory that it becomes, 0 to 1."""
+
+    proposed_at: Timestamp
+    evidence: list[Evidence]
+    """The facts that it rests on, in the order of the model's answer."""
+
+
+class ProposalApproval(Model):
+    """What an approved proposal became."""
+
+    memory: Memory
+    retired: list[ID]
+    """The facts that became consolidated."""
+
+
+class ProposalPage(Model):
+    """A page of proposals, newest first."""
+
+    proposals: list[Proposal]
+    """The proposals."""
+
+    next_cursor: NextCursor | None = None
+
+
+class ProposalRejection(Model):
+    """A rejected proposal."""
+
+    id: ID
+
+
 class PublishedInstruction(Model):
     """An instruction with one of its versions."""
 
@@ -2290,6 +2339,9 @@ class ReflectionReport(Model):
 
     insights: list[Memory]
     """The reflections that were stored."""
+
+    proposed: list[Proposal] | None = None
+    """Where `reflection.apply` is `propose`, the insights that wait for a decision; absent if there are none."""
 
     retired: list[ID]
     """The memories that became consolidated."""

@@ -1335,6 +1335,17 @@ class ListPolicyVersionsQuery(TypedDict):
     """next_cursor of the page before, unchanged; left out for the first page."""
 
 
+class ListProposalsQuery(TypedDict):
+    """The query parameters of listProposals."""
+
+    user_id: NotRequired[UserID]
+    limit: NotRequired[int]
+    """The most rows of one page."""
+
+    cursor: NotRequired[str]
+    """next_cursor of the page before, unchanged; left out for the first page."""
+
+
 class ListRecallsQuery(TypedDict):
     """The query parameters of listRecalls."""
 

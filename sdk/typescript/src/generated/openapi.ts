@@ -1120,6 +1120,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List insights that wait for a decision
+         * @description Where the server's setting `reflection.apply` is `propose`, a reflection stores no memory: it proposes insights, each
+         *     with the facts that it rests on. Those that wait for a decision are listed, newest first. A proposal disappears
+         *     with any of its facts: if one is superseded, forgotten or condensed. Role read.
+         */
+        get: operations["listProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/proposals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a memory of a proposed insight
+         * @description The insight becomes a memory of type `reflection`, and the facts that it `retires` become `consolidated`, in one
+         *     transaction; undo takes it back (`POST /v1/memories/{id}/undo`). If an active memory says the same, that one is
+         *     answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user. Role write.
+         */
+        post: operations["approveProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/proposals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a proposed insight
+         * @description The proposal is deleted. The facts that it rests on stay as they are. Role write.
+         */
+        post: operations["rejectProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/forget": {
         parameters: {
             query?: never;
@@ -5264,9 +5328,56 @@ export interface components {
             skipped?: string;
             /** @description The reflections that were stored. */
             insights: components["schemas"]["Memory"][];
+            /** @description Where `reflection.apply` is `propose`, the insights that wait for a decision; absent if there are none. */
+            proposed?: components["schemas"]["Proposal"][];
             /** @description The memories that became consolidated. */
             retired: components["schemas"]["ID"][];
             left_out?: components["schemas"]["LeftOutOfAnswer"];
+        };
+        /** @description An insight that a reflection proposes. It is no memory before it is approved. */
+        Proposal: {
+            id: components["schemas"]["ID"];
+            user_id: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            /**
+             * @description The insight.
+             * @example The user keeps fit by climbing and cycling.
+             */
+            content: string;
+            domain: components["schemas"]["Domain"];
+            /**
+             * @description Of the memory that it becomes, 0 to 1.
+             * @example 0.9
+             */
+            importance: number;
+            proposed_at: components["schemas"]["Timestamp"];
+            /** @description The facts that it rests on, in the order of the model's answer. */
+            evidence: components["schemas"]["Evidence"][];
+        };
+        /** @description A fact that a proposed insight rests on. */
+        Evidence: {
+            memory: components["schemas"]["Memory"];
+            /**
+             * @description Whether an approval makes it `consolidated`.
+             * @example true
+             */
+            retires: boolean;
+        };
+        /** @description A page of proposals, newest first. */
+        ProposalPage: {
+            /** @description The proposals. */
+            proposals: components["schemas"]["Proposal"][];
+            next_cursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description What an approved proposal became. */
+        ProposalApproval: {
+            memory: components["schemas"]["Memory"];
+            /** @description The facts that became consolidated. */
+            retired: components["schemas"]["ID"][];
+        };
+        /** @description A rejected proposal. */
+        ProposalRejection: {
+            id: components["schemas"]["ID"];
         };
         /** @description Parts of the model's answer that were refused, each with the reason; absent if there are none. */
         LeftOutOfAnswer: string[];
@@ -7059,6 +7170,11 @@ export interface components {
          * @example 0198c0de-0000-7000-8000-000000000001
          */
         MemoryID: string;
+        /**
+         * @description The proposal's id.
+         * @example 0198c0de-0000-7000-8000-000000000001
+         */
+        ProposalID: string;
         /**
          * @description The job's id.
          * @example 42
@@ -9438,6 +9554,106 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             502: components["responses"]["BadAnswer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listProposals: {
+        parameters: {
+            query?: {
+                /** @description Only proposals about this user. */
+                user_id?: components["schemas"]["UserID"];
+                /** @description The most rows of one page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description next_cursor of the page before, unchanged; left out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of proposals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalPage"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    approveProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The proposal's id.
+                 * @example 0198c0de-0000-7000-8000-000000000001
+                 */
+                id: components["parameters"]["ProposalID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The memory, and the facts that became consolidated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalApproval"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rejectProposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The proposal's id.
+                 * @example 0198c0de-0000-7000-8000-000000000001
+                 */
+                id: components["parameters"]["ProposalID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalRejection"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
         };
     };
