@@ -25,6 +25,15 @@ export const en = {
   reason: "Reason",
   said: "Said",
   action: "Action",
+  proposals: "Insights that wait for approval",
+  waiting: "A reflection has drawn them from the facts below. They answer no question before they are approved.",
+  retires: "is condensed by an approval",
+  approve: "Approve",
+  approveOf: (content: string) => `Approve: ${content}`,
+  approved: "The insight is a memory now.",
+  reject: "Reject",
+  rejectOf: (content: string) => `Reject: ${content}`,
+  rejected: "The insight was rejected.",
   none: "There is no such candidate.",
 };
 

@@ -1,4 +1,4 @@
-// The gate review: what another threshold would change, and a promotion that is undone.
+// The gate review: what another threshold would change, a promotion that is undone, and insights that wait for approval.
 import assert from "node:assert/strict";
 import { request } from "../api.mjs";
 
@@ -78,4 +78,34 @@ export async function act(page, counts) {
   await dialog.getByRole("button", { name: "Promote" }).click();
   await page.getByText("Refused candidates that would have become facts with this threshold: 0").waitFor();
   assert.ok((await memories()).length > before, "no candidate was promoted");
+  await decide(page, user);
+}
+
+/** decide approves an insight and rejects another. The server has no model to propose them, so the test answers. */
+async function decide(page, user) {
+  const evidence = (await request("GET", `/v1/memories?user_id=${user}&limit=2`)).memories;
+  const proposal = (id, content) => ({
+    id, user_id: user, content, domain: evidence[0].domain, importance: 0.9, proposed_at: evidence[0].created_at,
+    evidence: evidence.map((memory, i) => ({ memory, retires: i === 0 })),
+  });
+  let waiting = [proposal("1", "The family lives by the sea."), proposal("2", "The user likes whales.")];
+  const decided = [];
+  await page.route(/\/v1\/proposals/, (route) => {
+    const [, id, verdict] = /proposals\/(\w+)\/(\w+)/.exec(route.request().url()) ?? [];
+    waiting = waiting.filter((p) => p.id !== id);
+    if (id) decided.push(`${verdict} ${id}`);
+    return route.fulfill({ json: verdict ? { id, memory: evidence[0], retired: [] } : { proposals: waiting } });
+  });
+  await page.getByLabel("User").fill(users[0]);
+  await page.getByLabel("User").press("Enter");
+  const card = page.getByRole("region", { name: "Insights that wait for approval" });
+  await card.getByText("is condensed by an approval").first().waitFor();
+  assert.equal(await card.getByRole("link").count(), 2 * evidence.length);
+  await card.getByRole("button", { name: "Approve: The family" }).click();
+  await page.getByText("The insight is a memory now.").waitFor();
+  await card.getByRole("button", { name: "Reject: The user" }).click();
+  await page.getByText("The insight was rejected.").waitFor();
+  await card.waitFor({ state: "detached" });
+  assert.deepEqual(decided, ["approve 1", "reject 2"]);
+  await page.unroute(/\/v1\/proposals/);
 }
