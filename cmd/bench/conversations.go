@@ -20,6 +20,7 @@ func conversationCommands() []*cobra.Command {
 			quality.MeasureLong),
 		measureConversations("answers", "How often contexts literally hold the answers to questions",
 			quality.MeasureAnswers),
+		measureConversations("misses", "At which stage of a recall evidence is lost", quality.MeasureMisses),
 		measureConversations("recollect", "What recalls recollect of users half of whose messages have faded",
 			quality.Recollect),
 	}
