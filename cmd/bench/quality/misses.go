@@ -47,7 +47,7 @@ var Stages = []Stage{Found, Displaced, Near, Low, Absent}
 type ranked struct {
 	recalled
 	Score float64            `json:"score"`
-	Parts map[string]float64 `json:"parts"`
+	Parts map[string]float64 `json:"score_parts"`
 }
 
 // MeasureMisses reports conversations turn by turn to a new server, and asks every question with default settings and
@@ -106,6 +106,11 @@ func explained(ctx context.Context, client target.Client, c conversation, q ques
 	list = answer.Memories
 	for _, out := range answer.Explanation.LeftOut {
 		list = append(list, out.Memory)
+	}
+	for _, r := range list {
+		if r.Parts == nil && err == nil {
+			err = fmt.Errorf("memory %s has no score_parts: is the explanation missing?", r.ID)
+		}
 	}
 	return list, err
 }
