@@ -41,6 +41,7 @@ type Store interface {
 	Policies
 	Skills
 	Files
+	SourceDocuments
 	Related
 	Bounds
 	Activity

@@ -67,6 +67,7 @@ type Erased struct {
 	Outcomes       int `json:"outcomes"`     // of workflows; only outcomes with an id
 	Files          int `json:"files"`
 	FileVersions   int `json:"file_versions"` // present and former contents
+	Documents      int `json:"documents"`
 	Announcements  int `json:"announcements"`
 	Recalls        int `json:"recalls"` // entries of the log
 	Jobs           int `json:"jobs"`    // without the erasing one
@@ -89,6 +90,7 @@ func (e Erased) Plus(more Erased) Erased {
 		Outcomes:       e.Outcomes + more.Outcomes,
 		Files:          e.Files + more.Files,
 		FileVersions:   e.FileVersions + more.FileVersions,
+		Documents:      e.Documents + more.Documents,
 		Announcements:  e.Announcements + more.Announcements,
 		Recalls:        e.Recalls + more.Recalls,
 		Jobs:           e.Jobs + more.Jobs,

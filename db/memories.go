@@ -80,6 +80,7 @@ type UserTx interface {
 	TimelineTx
 	SkillTx
 	FileTx
+	SourceDocumentTx
 	ConsolidationTx
 	LogTx
 	RelatedTx

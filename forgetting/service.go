@@ -21,6 +21,7 @@ type Records interface {
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
 	jobs.OwnerLister
+	PurgeSourceDocuments(ctx context.Context, before time.Time, limit int) (int, error)
 	Purgeable(ctx context.Context, before time.Time, limit int) ([]memory.Memory, error)
 	Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error
 	db.Bounds
@@ -205,9 +206,18 @@ func (s *Service) fadedBy(rule Rule) reason {
 
 // Purge deletes for good the memories that were forgotten long enough ago and
 // are gone from the vector store, and returns their number. Their histories
-// stay, ended by a purged event.
+// stay, ended by a purged event. Documents that were forgotten then are deleted also.
 func (s *Service) Purge(ctx context.Context, cause string) (purged int, err error) {
 	before := s.now().Add(-s.set.PurgeAfter)
+	for {
+		n, err := s.records.PurgeSourceDocuments(ctx, before, batch)
+		if err != nil {
+			return 0, err
+		}
+		if n < batch {
+			break
+		}
+	}
 	for {
 		memories, err := s.records.Purgeable(ctx, before, batch)
 		if err != nil || len(memories) == 0 {

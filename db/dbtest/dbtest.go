@@ -139,6 +139,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"refused fields":          refusedFields,
 		"token days":              tokenDays,
 		"policies":                policies,
+		"source documents":        sourceDocuments,
 		"hold re-embedding":       holdReembedding,
 		"leases of a clock ahead": leasesOfAClockAhead,
 		"announcements":           announcements,

@@ -99,6 +99,7 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 		newConsolidation(owner, "another talk", memory.FastReplay, 1, 1))
 	fillProcedures(t, s, owner)
 	fillFiles(t, s, owner)
+	putSource(t, s, newSource(owner, "id:handbook"))
 	setMode(t, s, owner, memory.ModeRead)
 	setModeOf(t, s, owner, "talk", memory.ModeOff)
 	must(t, s.LogRecalls(ctx, []memory.LoggedRecall{newRecall(owner, 10_000), newRecall(owner, 10_001)}))
@@ -119,6 +120,7 @@ var filled = db.Erased{
 	Outcomes:       1,
 	Files:          2,
 	FileVersions:   4,
+	Documents:      1,
 	Announcements:  5,
 	Recalls:        2,
 	Jobs:           4,

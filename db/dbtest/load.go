@@ -53,6 +53,14 @@ func Load(t *testing.T, s db.Store, owners int) {
 		loadFacts(t, s, owner)
 		loadProcedures(t, s, owner)
 		loadFiles(t, s, owner)
+		for i := range 20 {
+			d := newSource(owner, fmt.Sprint("id:", i))
+			d.CreatedAt = after(i)
+			if i%10 == 9 {
+				d.ForgottenAt = after(i)
+			}
+			putSource(t, s, d)
+		}
 		loadConsolidations(t, s, owner)
 		loadRecalls(t, s, owner)
 		tasks, err := s.ClaimVectors(t.Context(), ids(all[:78]), epoch, after(1))

@@ -154,6 +154,7 @@ func mergeConflicts(t *testing.T, s db.Store) {
 	all := eraseAll(t, s, erasing, 100)
 	wantSame(t, "versions of instructions", all.Instructions, 6)
 	wantSame(t, "files and versions", []int{all.Files, all.FileVersions}, []int{4, 8})
+	wantSame(t, "documents of one ref", all.Documents, 2)
 	wantSame(t, "workflows", all.Skills, 2)
 	wantSame(t, "turns, candidates", []int{all.Turns, all.Candidates}, []int{6, 6})
 }

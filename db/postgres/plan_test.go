@@ -83,7 +83,7 @@ const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
 	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|` +
-	`refused_fields|token_days|policies|proposed_insights|river_job)`
+	`refused_fields|token_days|policies|documents|proposed_insights|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -123,7 +123,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events,
 		memory_relations, announcements, user_states, api_keys, facts, instructions, instruction_versions, skills,
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
-		user_modes, message_ids, refused_fields, token_days, policies, proposed_insights, river_job`,
+		user_modes, message_ids, refused_fields, token_days, policies, documents, proposed_insights, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

@@ -27,7 +27,8 @@ const (
 var OwnedTables = []string{
 	"turns", "conversations", "consolidation_jobs", "candidates", "agent_memories", "memory_events", "facts",
 	"skills", "skill_outcomes", "memory_files", "memory_file_versions", "announcements", "recalls", "user_states",
-	"indexes", "active_days", "user_zones", "user_modes", "message_ids", "proposed_insights",
+	"indexes", "active_days", "user_zones", "user_modes", "message_ids", "documents",
+	"proposed_insights",
 }
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
@@ -293,6 +294,7 @@ func (x *eraser) rest(limit int, keep string) {
 		SELECT id FROM skill_outcomes WHERE app_id = $1 AND user_id = $2 LIMIT $3)`)
 	d.Files += x.rows("memory_files", `id`, limit)
 	d.FileVersions += x.rows("memory_file_versions", `id`, limit)
+	d.Documents += x.rows("documents", `id`, limit)
 	d.Announcements += x.rows("announcements", `{xact, |}seq`, limit)
 	d.Recalls += x.rows("recalls", `id`, limit)
 	d.Jobs += x.jobs(`id IN (SELECT id FROM river_job WHERE `+aboutOwner+` AND kind <> $3 LIMIT $4)`,

@@ -267,6 +267,7 @@ func (m *mover) rest(limit int, keep string) {
 	d := &m.some.Deleted
 	d.Events += m.rows("memory_events", `id`, limit)
 	d.FileVersions += m.rows("memory_file_versions", `id`, limit)
+	m.documents(limit)
 	d.Announcements += m.rows("announcements", `{xact, |}seq`, limit)
 	d.Recalls += m.rows("recalls", `id`, limit)
 	d.Jobs += m.from(`UPDATE river_job SET unique_key = NULL, unique_states = NULL,

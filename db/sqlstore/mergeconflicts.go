@@ -203,3 +203,27 @@ func (m *mover) files(limit int) {
 			path = CASE WHEN path = $2 THEN $3 ELSE path END WHERE file_id = $4`, m.into.UserID, f.path, path, f.id)
 	}
 }
+
+// documents moves documents. What names one that the receiving user has gets an ending, so that both stay.
+func (m *mover) documents(limit int) {
+	type document struct {
+		id, ref string
+		taken   bool
+	}
+	if m.err != nil {
+		return
+	}
+	found, err := collect(m.ctx, m.conn, func(d *document) []any { return []any{&d.id, &d.ref, &d.taken} }, `
+		SELECT f.id, f.ref, EXISTS (SELECT 1 FROM documents AS i
+			WHERE i.app_id = $1 AND i.user_id = $3 AND i.agent_id = f.agent_id AND i.ref = f.ref)
+		FROM documents AS f WHERE f.app_id = $1 AND f.user_id = $2 LIMIT $4`,
+		m.owner.AppID, m.owner.UserID, m.into.UserID, limit)
+	m.err = err
+	for _, d := range found {
+		ref := d.ref
+		if d.taken {
+			ref += ending(d.id)
+		}
+		m.some.Deleted.Documents += m.run(`UPDATE documents SET user_id = $1, ref = $2 WHERE id = $3`, m.into.UserID, ref, d.id)
+	}
+}

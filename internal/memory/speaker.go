@@ -13,7 +13,7 @@ import (
 // lookalikes are the words other than MessageRoles and MessageKinds that a name may
 // not begin with.
 var lookalikes = []string{
-	"instruction", "instructions", "系统", "开发者", "助手", "用户", "工具", "函数", "指令",
+	SpeakerDocument, "instruction", "instructions", "系统", "开发者", "助手", "用户", "工具", "函数", "指令",
 }
 
 // SpeakerOf returns how the speaker of a message is written: by the name, or by the role
@@ -36,7 +36,7 @@ func SpeakerOf(role, name string) string {
 
 // NameOf returns the name of a speaker; "" for a speaker who is known by the role only, and without a speaker.
 func NameOf(speaker string) string {
-	if speaker == RoleUser || speaker == RoleAssistant {
+	if speaker == RoleUser || speaker == RoleAssistant || speaker == SpeakerDocument {
 		return ""
 	}
 	return speaker

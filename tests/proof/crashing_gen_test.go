@@ -577,6 +577,16 @@ func (store *crashingStore) ExportOutcomes(
 	})
 }
 
+func (store *crashingStore) ExportSourceDocuments(
+	ctx context.Context,
+	of db.Extent,
+	after *memory.SourceDocument,
+) ([]memory.SourceDocument, error) {
+	return get(store.fuse, "ExportSourceDocuments", func() ([]memory.SourceDocument, error) {
+		return store.real.ExportSourceDocuments(ctx, of, after)
+	})
+}
+
 func (store *crashingStore) ExportUserModes(
 	ctx context.Context,
 	of db.Extent,
@@ -934,6 +944,15 @@ func (store *crashingStore) ListSkills(ctx context.Context, f db.SkillFilter) ([
 	})
 }
 
+func (store *crashingStore) ListSourceDocuments(
+	ctx context.Context,
+	f db.SourceDocumentFilter,
+) ([]memory.SourceDocument, error) {
+	return get(store.fuse, "ListSourceDocuments", func() ([]memory.SourceDocument, error) {
+		return store.real.ListSourceDocuments(ctx, f)
+	})
+}
+
 func (store *crashingStore) ListTurns(ctx context.Context, f db.TurnFilter) ([]memory.Turn, error) {
 	return get(store.fuse, "ListTurns", func() ([]memory.Turn, error) {
 		return store.real.ListTurns(ctx, f)
@@ -1105,6 +1124,16 @@ func (store *crashingStore) PurgeAnnouncements(
 func (store *crashingStore) PurgeRecalls(ctx context.Context, before time.Time, limit int) (int, error) {
 	return get(store.fuse, "PurgeRecalls", func() (int, error) {
 		return store.real.PurgeRecalls(ctx, before, limit)
+	})
+}
+
+func (store *crashingStore) PurgeSourceDocuments(
+	ctx context.Context,
+	before time.Time,
+	limit int,
+) (int, error) {
+	return get(store.fuse, "PurgeSourceDocuments", func() (int, error) {
+		return store.real.PurgeSourceDocuments(ctx, before, limit)
 	})
 }
 
@@ -1295,6 +1324,16 @@ func (store *crashingStore) ShelfLives(
 ) (db.ShelfLives, error) {
 	return get(store.fuse, "ShelfLives", func() (db.ShelfLives, error) {
 		return store.real.ShelfLives(ctx, of, at)
+	})
+}
+
+func (store *crashingStore) SourceDocument(
+	ctx context.Context,
+	appID string,
+	id string,
+) (memory.SourceDocument, error) {
+	return get(store.fuse, "SourceDocument", func() (memory.SourceDocument, error) {
+		return store.real.SourceDocument(ctx, appID, id)
 	})
 }
 
@@ -1749,6 +1788,12 @@ func (store *crashingTx) PutFile(ctx context.Context, f memory.File, versionID s
 	})
 }
 
+func (store *crashingTx) PutSourceDocument(ctx context.Context, d memory.SourceDocument) error {
+	return act(store.fuse, "tx.PutSourceDocument", func() error {
+		return store.real.PutSourceDocument(ctx, d)
+	})
+}
+
 func (store *crashingTx) PutWorkflow(ctx context.Context, w memory.Workflow) error {
 	return act(store.fuse, "tx.PutWorkflow", func() error {
 		return store.real.PutWorkflow(ctx, w)
@@ -1810,6 +1855,15 @@ func (store *crashingTx) RecordedMode(
 ) (memory.ModeSetting, error) {
 	return get(store.fuse, "tx.RecordedMode", func() (memory.ModeSetting, error) {
 		return store.real.RecordedMode(ctx, conversationID)
+	})
+}
+
+func (store *crashingTx) RecordedSourceDocument(
+	ctx context.Context,
+	id string,
+) (memory.SourceDocument, bool, error) {
+	return find(store.fuse, "tx.RecordedSourceDocument", func() (memory.SourceDocument, bool, error) {
+		return store.real.RecordedSourceDocument(ctx, id)
 	})
 }
 
@@ -1908,6 +1962,16 @@ func (store *crashingTx) SetUserZone(ctx context.Context, z memory.UserZone) err
 func (store *crashingTx) SettleCandidate(ctx context.Context, c memory.Candidate) error {
 	return act(store.fuse, "tx.SettleCandidate", func() error {
 		return store.real.SettleCandidate(ctx, c)
+	})
+}
+
+func (store *crashingTx) SourceDocumentByRef(
+	ctx context.Context,
+	agentID string,
+	ref string,
+) (memory.SourceDocument, bool, error) {
+	return find(store.fuse, "tx.SourceDocumentByRef", func() (memory.SourceDocument, bool, error) {
+		return store.real.SourceDocumentByRef(ctx, agentID, ref)
 	})
 }
 
