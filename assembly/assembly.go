@@ -14,6 +14,7 @@ package assembly
 import (
 	"time"
 
+	"hippocampus/internal/memory"
 	"hippocampus/recall"
 )
 
@@ -45,6 +46,7 @@ type Item struct {
 	Until       time.Time // of a former memory: when what superseded it was said; else zero
 	Recollected bool      // of a memory: it had faded
 	Repeats     recall.Repeats
+	From        *memory.Citation // of a passage of a document; else nil
 	Text        string
 	Statement   string // only the first item with the same statement is included; empty: always included
 	HeldBy      string // statement of the event that holds the text of a remembered message, and replaces the message

@@ -91,6 +91,14 @@ func memoryItem(found recall.Recalled, events []session.Event) Item {
 		}
 		return item
 	}
+	if m.IsPassage() {
+		from := m.Citation()
+		item.Group, item.From = others, &from
+		if text, isBelow := strings.CutPrefix(m.Content, from.Heading+"\n"); isBelow {
+			item.Text = from.Heading + ": " + text
+		}
+		return item
+	}
 	item.Who, item.Asked = m.WrittenSpeaker(), m.Asked
 	item.Repeats = found.Repeats
 	for _, e := range events {

@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -87,6 +88,8 @@ type words struct {
 	repeated string // with %d for a number and %s for a day
 	faded    string // of a recollected memory
 	asked    string // with %s for a question
+	from     string // with %s for the title or URL of a document
+	quoted   string // of a document without both
 }
 
 var (
@@ -94,18 +97,24 @@ var (
 		headings: heading.English.Sections, groups: heading.English.Groups, asked: heading.English.Asked,
 		until: " (until %s)", said: " (said on %s)", and: " and ", since: " (since %s)",
 		repeated: " (said %d times, last on %s)", faded: " (recalled from long ago)",
+		from: ` (from "%s")`, quoted: " (from a document)",
 	}
 	chinese = words{
 		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, asked: heading.Chinese.Asked,
 		until: "（至 %s）", said: "（%s 说）", and: " 和 ", since: "（自 %s）",
 		repeated: "（说过 %d 次，最近是 %s）", faded: "（想起来的旧事）",
+		from: "（出自“%s”）", quoted: "（出自文档）",
 	}
 )
 
-// mark is what follows the text of an item: until when it was true, how often it was said, or that it had faded and
+// mark is what follows the text of an item: the document that it is from, until when it was true, how often it was said, or that it had faded and
 // when it was said; "" for other items.
 func (w words) mark(i Item) string {
 	switch {
+	case i.From != nil && i.From.Title == "" && i.From.URL == "":
+		return w.quoted
+	case i.From != nil:
+		return fmt.Sprintf(w.from, oneLine(cmp.Or(i.From.Title, i.From.URL)))
 	case !i.Until.IsZero():
 		return fmt.Sprintf(w.until, i.Until.Format(time.DateOnly))
 	case i.Repeats.Times > 0 && !i.Recollected:

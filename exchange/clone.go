@@ -70,6 +70,8 @@ type cloning struct {
 	round      int // of into: copies that were erased, or merged into another user, have other ids
 	admit      func(line []byte) error
 
+	cites bool // the latest memory is a passage of a document
+
 	ids map[string]string // of the copies, by the ids that the latest lines mention
 }
 

@@ -30,6 +30,13 @@ func (c *cloning) copyOf(ctx context.Context, value any) (l line, copied any, er
 	case zoneLine:
 		v.UserID = user
 		l.TimeZone, copied = &v, v
+	case documentLine:
+		v.UserID = user
+		v.ID = c.id(v.ID)
+		for i := range v.Passages {
+			v.Passages[i].MemoryID = c.id(v.Passages[i].MemoryID)
+		}
+		l.Document, copied = &v, v
 	case factLine:
 		v.UserID = user
 		v.ID, v.MemoryID = c.id(v.ID), c.id(v.MemoryID)
@@ -85,6 +92,7 @@ func (c *cloning) record(ctx context.Context, v *recordLine) error {
 	id, turnID := c.idOf(m.ID, m.SourceTurnID), c.id(m.SourceTurnID)
 	c.ids = map[string]string{m.ConversationID: m.ConversationID} // is the client's, even if it is a UUID
 	c.ids[m.ID], c.ids[m.SourceTurnID] = id, turnID
+	c.cites = m.Type == memory.TypeMessage && m.Speaker == memory.SpeakerDocument
 	m.UserID = c.into.UserID
 	m.ID, m.SourceTurnID = id, turnID
 	mentioned := []*string{}
@@ -200,7 +208,8 @@ var (
 )
 
 // json is the detail of an event, or the metadata of a memory if isTheirs, with the ids of the copies: in the strings
-// that are an id, and in reasons. In metadata, only the id of a workflow is the server's.
+// that are an id, and in reasons. In metadata, only the ids of a workflow and
+// of the document of a passage are the server's.
 func (c *cloning) json(ctx context.Context, raw json.RawMessage, isTheirs bool) (json.RawMessage, error) {
 	if !anyID.Match(raw) {
 		return raw, nil
@@ -235,8 +244,9 @@ func (c *cloning) json(ctx context.Context, raw json.RawMessage, isTheirs bool) 
 				isObject: isObject, isKey: isObject, isTheirs: isTheirs, key: top.key, of: top.key,
 			})
 		case string:
-			isWorkflow := top.of == "skill" && top.key == "workflow"
-			if (!isTheirs || isWorkflow) && memory.IsID(v) || !isTheirs && reasons[top.key] {
+			isServers := top.of == "skill" && top.key == "workflow" ||
+				c.cites && top.key == memory.DocumentIDKey && (top.of == "" || top.of == "metadata")
+			if (!isTheirs || isServers) && memory.IsID(v) || !isTheirs && reasons[top.key] {
 				if err := c.replace(ctx, raw[begin:in.InputOffset()]); err != nil {
 					return nil, err
 				}

@@ -26,6 +26,9 @@ type Records interface {
 	db.Exchange
 	ExportUserZones(ctx context.Context, of db.Extent, after *memory.UserZone) ([]memory.UserZone, error)
 	db.UserModes
+	ExportSourceDocuments(
+		ctx context.Context, of db.Extent, after *memory.SourceDocument,
+	) ([]memory.SourceDocument, error)
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	Conversation(ctx context.Context, appID, userID, id string) (memory.Conversation, error)

@@ -44,8 +44,8 @@ func (s *Service) export(
 ) (Counts, error) {
 	x := &exporting{Service: s, what: what, out: out, counts: Counts{Memories: 0}}
 	for _, export := range []func(context.Context) error{
-		x.zones, x.memories, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions, x.conversations,
-		x.modes,
+		x.zones, x.memories, x.documents, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions,
+		x.conversations, x.modes,
 	} {
 		if err := export(ctx); err != nil {
 			return x.counts, err
@@ -138,6 +138,12 @@ func fitting(events []memory.Event) int {
 		}
 	}
 	return len(events)
+}
+
+func (x *exporting) documents(ctx context.Context) error {
+	return each(pageTexts, func(last *memory.SourceDocument) ([]memory.SourceDocument, error) {
+		return x.records.ExportSourceDocuments(ctx, x.texts(), last)
+	}, func(d memory.SourceDocument) error { return x.write(Documents, "document", documentLineOf(d)) })
 }
 
 func (x *exporting) facts(ctx context.Context) error {

@@ -66,6 +66,7 @@ type line struct {
 	Continues     *memoryKey         `json:"continues"`
 	Events        []wire.Event       `json:"events"`
 	Relations     []wire.Relation    `json:"relations"`
+	Document      *documentLine      `json:"document"`
 	Fact          *factLine          `json:"fact"`
 	Instruction   *instructionLine   `json:"instruction"`
 	Text          *versionLine       `json:"instruction_version"`
@@ -98,6 +99,7 @@ func (l line) entry() (e entry, several bool) {
 		}
 	}
 	add(l.TimeZone != nil, l.TimeZone)
+	add(l.Document != nil, l.Document)
 	add(l.Fact != nil, l.Fact)
 	add(l.Instruction != nil, l.Instruction)
 	add(l.Text != nil, l.Text)
@@ -131,6 +133,7 @@ type Kind string
 const (
 	Memories       Kind = "memories"
 	TimeZones      Kind = "time_zones"           // of users
+	Documents      Kind = "documents"            // without their passages, which are memories
 	Facts          Kind = "facts"                // timeline facts
 	Instructions   Kind = "instructions"         // without their texts
 	Versions       Kind = "instruction_versions" // the texts
@@ -146,8 +149,8 @@ const (
 
 // Kinds lists every kind.
 var Kinds = []Kind{
-	Memories, TimeZones, Facts, Instructions, Versions, Skills, Outcomes, Files, FileVersions, Conversations, Turns,
-	Consolidations, MemoryModes,
+	Memories, TimeZones, Documents, Facts, Instructions, Versions, Skills, Outcomes, Files, FileVersions, Conversations,
+	Turns, Consolidations, MemoryModes,
 }
 
 // LeftOut counts, at the end of an export, the turns and consolidations that it

@@ -28,6 +28,7 @@ type Records interface {
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
+	SourceDocument(ctx context.Context, appID, id string) (memory.SourceDocument, error)
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
 	Relations(ctx context.Context, appID, memoryID string) ([]memory.Relation, error)
 	Events(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Event, error)

@@ -137,6 +137,7 @@ type queryCues struct {
 	names    map[string]bool
 	dates    []askedTime
 	asksWhen bool
+	ofSelf   bool // it is about the user
 }
 
 var whenPattern = lazyregexp.New(`\bwhen\b|\b(?:what|which) (?:date|day|month|year|time)|how long|` +
@@ -154,7 +155,7 @@ func queryCuesOf(query string, at time.Time) queryCues {
 }
 
 func cuesWithoutTimes(query string) queryCues {
-	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}}
+	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}, ofSelf: aboutSelf.MatchString(query)}
 	isInText := func(word string) bool { return strings.Contains(c.text, word) }
 	if slices.ContainsFunc(whenWords, isInText) || strings.ContainsFunc(query, isHan) {
 		c.asksWhen = whenPattern.MatchString(c.text)

@@ -74,6 +74,7 @@ type relevant struct {
 //	x = (1 - words)*scaled + words*lexical                over the candidates
 //	y = x + lift(x) + numbers + speaker + date + when + routed      among the candidates
 //	z = y * (1 - question)
+//	z = ofDocument * z                                     of a passage of a document, if the query is about the user
 //	relevance = (z / max(z))^contrast
 //
 // If no candidate has a cosine, x is lexical. Contrast sets relevant memories
@@ -114,6 +115,9 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 		}
 		y := values[c.doc] + c.numbers + r.neighbour + r.speaker + r.date + r.when + r.routed
 		r.relevance = y * (1 - set.Cues.Question*r.question)
+		if query.ofSelf && x.isPassage(c.doc) {
+			r.relevance *= ofDocument
+		}
 		best = max(best, r.relevance)
 		list[i] = r
 	}

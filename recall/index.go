@@ -210,6 +210,11 @@ func (x *index) isAnswer(doc int) bool {
 		(speaker == memory.RoleAssistant || strings.HasPrefix(speaker, memory.RoleAssistant+` "`))
 }
 
+// isPassage reports whether a document of the index quotes a document that an app gave.
+func (x *index) isPassage(doc int) bool {
+	return x.kind(doc).Type == memory.TypeMessage && x.speakers[x.docs[doc].speaker] == memory.SpeakerDocument
+}
+
 // onlyAnswerBetween reports whether the document between two others is a message of the assistant, and neither of the
 // two is. between is -1 if that document is of another conversation.
 func (x *index) onlyAnswerBetween(one, between, other int) bool {

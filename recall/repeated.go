@@ -167,7 +167,7 @@ func (p *repetitions) statements() []superseded {
 // about the present.
 func (x *index) couldRepeat(doc int, s *superseded) bool {
 	own, of := x.kind(doc).AgentID, x.kind(int(s.message)).AgentID
-	if int(s.message) == doc || own != "" && of != "" && own != of {
+	if int(s.message) == doc || own != "" && of != "" && own != of || x.isPassage(doc) {
 		return false
 	}
 	isMessage := x.kind(doc).Type == memory.TypeMessage

@@ -93,7 +93,7 @@ func (p *prefixes) of(d *db.Document) int {
 	if d.Asked != "" {
 		n += len(text.Lexemes(d.Asked))
 	}
-	if d.Speaker == memory.RoleUser || d.Speaker == memory.RoleAssistant {
+	if memory.NameOf(d.Speaker) == "" {
 		return n
 	}
 	named, known := (*p)[d.Speaker]

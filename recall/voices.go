@@ -14,6 +14,10 @@ import (
 // fit it are another voice's, such as those of a pasted mail.
 const otherVoice = 0.5
 
+// ofDocument is the share of its relevance that a passage of a document keeps if the question is about the user, so that
+// what the user said comes first.
+const ofDocument = 0.7
+
 // aboutSelf matches questions whose subject is the user.
 var aboutSelf = lazyregexp.New(`(?i)\b(?:i|we)\b|[我咱俺]`)
 
@@ -30,7 +34,7 @@ func userTermsOf(question string) userTerms {
 // isOthers reports whether a message of the user has the terms in spans of another voice alone. Questions in the user's
 // own words do not count.
 func (terms userTerms) isOthers(m memory.Memory) bool {
-	if len(terms) == 0 || m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant {
+	if len(terms) == 0 || m.Type != memory.TypeMessage || m.Speaker == memory.RoleAssistant || m.IsPassage() {
 		return false
 	}
 	if !hasTerm(m.Content, terms) { // most memories end here

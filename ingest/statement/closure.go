@@ -66,12 +66,18 @@ func Of(m memory.Memory, sources []memory.Memory, docs []db.Document) ([]Found, 
 }
 
 // closureOf returns the closure of a memory among its owner's active memories. It leaves out the memories for which
-// isKnown is true, and those of other persons.
+// isKnown is true, those of other persons, and passages of documents.
 func closureOf(m memory.Memory, docs []db.Document, isKnown func(id string) bool) *closure {
 	c := &closure{known: map[string]bool{m.ID: true}, turns: map[turn]bool{}, names: words{}, agentID: m.AgentID}
 	c.marks = words{}
 	c.talks = map[string]time.Time{m.ConversationID: m.CreatedAt}
+	if m.IsPassage() {
+		return c // it says nothing about the user, and nobody repeats it
+	}
 	for _, d := range docs {
+		if isPassage := d.Type == memory.TypeMessage && d.Speaker == memory.SpeakerDocument; isPassage {
+			continue
+		}
 		if !isKnown(d.ID) && c.mayKnow(d.AgentID) && !memory.SpeakersDiffer(d.Speaker, m.Speaker) {
 			c.docs = append(c.docs, d)
 		}

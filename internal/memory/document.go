@@ -19,8 +19,11 @@ const (
 // SpeakerDocument is the Speaker of a passage, a memory of TypeMessage that quotes a document: nobody says it.
 const SpeakerDocument = "document"
 
-// CitationKey is the field of a passage's metadata that holds its Citation.
-const CitationKey = "document"
+// The fields of a passage's metadata that hold the id of its document, by which filters choose, and its Citation.
+const (
+	DocumentIDKey = "document_id"
+	CitationKey   = "document"
+)
 
 // SourceDocument is a text or page that an app gave for a user. Its passages are memories.
 type SourceDocument struct {
@@ -52,7 +55,7 @@ type Passage struct {
 
 // Citation says which part of a document a passage is.
 type Citation struct {
-	ID      string `json:"id"` // of the document
+	ID      string `json:"-"` // of the document, in a field of its own
 	Title   string `json:"title,omitempty"`
 	URL     string `json:"url,omitempty"`
 	Heading string `json:"heading,omitempty"` // the headings above it, as in "Leave > Holiday"
@@ -92,10 +95,12 @@ func (m *Memory) IsPassage() bool { return m.Type == TypeMessage && m.Speaker ==
 func (m *Memory) Citation() (c Citation) {
 	if m.IsPassage() {
 		var metadata struct {
+			ID       string   `json:"document_id"`
 			Document Citation `json:"document"`
 		}
 		_ = json.Unmarshal(m.Metadata, &metadata) // a client may have replaced it
 		c = metadata.Document
+		c.ID = metadata.ID
 	}
 	return c
 }
@@ -104,6 +109,7 @@ func (m *Memory) Citation() (c Citation) {
 func (c Citation) Cite(metadata json.RawMessage) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	_ = json.Unmarshal(metadata, &fields) // it was checked
+	fields[DocumentIDKey], _ = json.Marshal(c.ID)
 	fields[CitationKey], _ = json.Marshal(c)
 	cited, _ := json.Marshal(fields)
 	return cited
@@ -137,8 +143,10 @@ func CheckDocumentMetadata(raw json.RawMessage) string {
 	}
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &fields)
-	if fields[CitationKey] != nil {
-		return fmt.Sprintf("has the field %q, which names the document in each passage: choose another name", CitationKey)
+	for _, key := range []string{DocumentIDKey, CitationKey} {
+		if fields[key] != nil {
+			return fmt.Sprintf("has the field %q, which names the document in each passage: choose another name", key)
+		}
 	}
 	return ""
 }

@@ -11,15 +11,16 @@ import (
 
 // owners finds the owners of the memories and turns that requests name by their ids.
 type owners struct {
-	memories MemoryReader
-	turns    TurnIngester
-	insights InsightDecider
+	memories  MemoryReader
+	turns     TurnIngester
+	documents DocumentReader
+	insights  InsightDecider
 }
 
 // confinementOf returns the confinement of a route, or nil if keys of one user may not use the route:
 //
 //	the route names a user in its query or body   -> it must be the key's user
-//	the route names memories, turns or proposals by their id -> those of other users are unknown
+//	the route names memories, turns, documents or proposals by their id -> those of other users are unknown
 //	the route shows the key itself                -> always allowed
 //	any other route                               -> nil
 //
@@ -33,6 +34,8 @@ func (o owners) confinementOf(rt frame.Route, op *frame.Operation) frame.Confine
 		return o.confineMemory
 	case strings.HasPrefix(rt.Path, "/v1/turns/:id"):
 		return o.confineTurn
+	case strings.HasPrefix(rt.Path, "/v1/documents/:id"):
+		return o.confineDocument
 	case strings.HasPrefix(rt.Path, "/v1/proposals/:id"):
 		return o.confineInsight
 	case rt.Path == "/v1/memories/forget", rt.Path == "/v1/memories/restore":
@@ -95,6 +98,15 @@ func (o owners) confineTurn(ctx context.Context, r *frame.Request) error {
 	}
 	found, err := o.turns.Outcome(ctx, r.Key.AppID, ref)
 	return hidden(r, found.Turn.Owner, err)
+}
+
+func (o owners) confineDocument(ctx context.Context, r *frame.Request) error {
+	id, err := r.PathID()
+	if err != nil {
+		return err
+	}
+	d, err := o.documents.SourceDocument(ctx, r.Key.AppID, id)
+	return hidden(r, d.Owner, err)
 }
 
 func (o owners) confineInsight(ctx context.Context, r *frame.Request) error {

@@ -41,6 +41,7 @@ type Options struct {
 	Facts          FactParts
 	Instructions   InstructionParts
 	Policies       PolicyParts
+	Documents      DocumentParts
 	Skills         SkillParts
 	MemoryTool     MemoryToolParts
 	Candidates     CandidateParts

@@ -49,7 +49,8 @@ func New(o Options) (*Server, error) {
 	base, err := frame.New(frame.Options{
 		Contract: contract, Access: o.Access, Limits: o.limits, Origins: o.Origins, KeepSecrets: o.KeepSecrets,
 		Metrics: o.Metrics, Bounds: bounds, Logger: o.Logger, Now: o.Now,
-		Confine: owners{o.Memories.Reader, o.Turns.Ingester, o.Proposals}.confinementOf, Instead: insteadOf,
+		Confine: owners{o.Memories.Reader, o.Turns.Ingester, o.Documents.Reader, o.Proposals}.confinementOf,
+		Instead: insteadOf,
 	})
 	if err != nil {
 		return nil, err
@@ -97,6 +98,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		factHandlers{FactParts: o.Facts, now: now, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		instructionHandlers{o.Instructions, quotas},
 		policyHandlers{o.Policies},
+		documentHandlers{DocumentParts: o.Documents, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		skillHandlers{o.Skills, o.Modes},
 		memoryToolHandlers{MemoryToolParts: o.MemoryTool, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		candidateHandlers{o.Candidates, quotas, slots.writes},

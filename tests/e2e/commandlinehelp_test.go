@@ -93,6 +93,7 @@ func (sh *shell) prepareExamples(s *server) {
 		"chats.ndjson": `{"messages": [{"role": "user", "content": "Hello.", "at": "2026-01-31T22:30:00-08:00"}]}`,
 		"chatgpt.zip": `[{"id": "c", "current_node": "a", "mapping": {"a": {"message":
 			{"author": {"role": "user"}, "content": {"parts": ["Hello."]}}}}}]`,
+		"handbook.md": "# Handbook\n\nDogs are welcome on the second floor.\n",
 		"policy.yaml": "never:\n  terms: [diagnosis]\n",
 		"mem0.json":   `{"results": [{"id": "1", "memory": "Likes jazz.", "user_id": "ada"}]}`,
 	} {
