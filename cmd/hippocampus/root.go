@@ -86,7 +86,8 @@ uses it.`,
 		}
 		root.AddCommand(commands...)
 	}
-	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), userCommand(o), policyCommand(o))...)
+	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), documentCommand(o), userCommand(o),
+		policyCommand(o))...)
 	group(serverGroup, "Server:",
 		serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host),
 		rebuildCommand(o, host), backupCommand(o, host), partitionCommand(o, host), healthcheckCommand(o))
@@ -111,6 +112,19 @@ func userCommand(o *overrides) *cobra.Command {
 		RunE:    help,
 	}
 	cmd.AddCommand(memories.UserCommands(o.sources())...)
+	return cmd
+}
+
+// documentCommand has the commands that concern documents.
+func documentCommand(o *overrides) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "document",
+		Short:   "Add, list, show and delete documents, whose passages are memories",
+		Example: "  hippocampus document add handbook.md --user ada\n  hippocampus document list --user ada",
+		Args:    noSubcommand,
+		RunE:    help,
+	}
+	cmd.AddCommand(memories.DocumentCommands(o.sources())...)
 	return cmd
 }
 
