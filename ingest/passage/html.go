@@ -56,7 +56,8 @@ func (r *reader) html(content string) {
 			p.open(atom.Lookup(name))
 		case html.SelfClosingTagToken:
 			name, _ := tokens.TagName()
-			if a := atom.Lookup(name); p.skip == 0 && !inline[a] {
+			a := atom.Lookup(name)
+			if p.skip == 0 && (a == atom.Br || !inline[a]) {
 				p.open(a)
 				p.close(a)
 			}
@@ -104,7 +105,8 @@ func (p *page) close(a atom.Atom) {
 		if a != p.skip {
 			return
 		}
-		if p.depth--; p.depth == 0 {
+		p.depth--
+		if p.depth == 0 {
 			p.skip = 0
 		}
 	case inline[a] || a == atom.Td || a == atom.Th || skipped[a]:

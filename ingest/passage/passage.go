@@ -101,7 +101,8 @@ func (r *reader) path() string {
 
 // passages packs the blocks of each section.
 func (r *reader) passages() (list []Passage) {
-	heading, packed, size := "", []string(nil), 0
+	var packed []string
+	heading, size := "", 0
 	flush := func() {
 		if len(packed) == 0 {
 			return

@@ -72,9 +72,9 @@ var forUsers = map[string]string{
 	"POST /v1/instructions/:name/rollback":     `{"scope":"user","user_id":"USER"}`,
 	"POST /v1/documents":                       `{"user_id":"USER","content":"The kitchen is on the first floor."}`,
 	"GET /v1/documents":                        `?user_id=USER`,
-	"GET /v1/documents/:id":                    `DOCUMENT`,
-	"DELETE /v1/documents/:id":                 `DOCUMENT`,
-	"POST /v1/documents/:id/restore":           `DOCUMENT`,
+	"GET /v1/documents/:id":                    ``,
+	"DELETE /v1/documents/:id":                 ``,
+	"POST /v1/documents/:id/restore":           ``,
 	"GET /v1/skills":                           `?user_id=USER`,
 	"GET /v1/skills/:name":                     `?user_id=USER`,
 	"POST /v1/skills/:name/outcomes":           `{"user_id":"USER","success":true,"workflow":"Run the tests."}`,
@@ -134,6 +134,14 @@ func TestConfine_KeyOfAUserReachesNoOtherUser(t *testing.T) {
 	own, foreign := map[string]string{"USER": "u"}, map[string]string{"USER": "eve"}
 	own["memory"], foreign["memory"] = f.peanuts().ID, f.keep(ingest.Write{Owner: owner("eve"), Content: "Is rich."}).ID
 	own["turn"], foreign["turn"] = f.accept("u", "", "I moved.").ID, f.accept("eve", "", "I moved.").ID
+	for _, of := range []map[string]string{own, foreign} {
+		given := ingest.GivenDocument{Owner: owner(of["USER"]), ContentType: memory.PlainText, Content: "The kitchen is upstairs."}
+		stored, err := f.service.WriteDocument(t.Context(), given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of["document"] = stored.Document.ID
+	}
 	before := f.stored(foreign["memory"])
 	for _, rt := range f.routes() {
 		pattern := rt.Method + " " + rt.Path
@@ -149,7 +157,7 @@ func TestConfine_KeyOfAUserReachesNoOtherUser(t *testing.T) {
 			f.confined(pattern, own, "{}", http.StatusForbidden)
 			continue
 		case strings.Contains(rt.Path, "memories/:id"), strings.Contains(rt.Path, "turns/:id"),
-			strings.Contains(rt.Path, "proposals/:id"),
+			strings.Contains(rt.Path, "documents/:id"), strings.Contains(rt.Path, "proposals/:id"),
 			strings.Contains(request, "ID"):
 			f.confined(pattern, foreign, request, http.StatusNotFound)
 		case rt.Path == "/v1/key": // names no user
@@ -191,6 +199,9 @@ func (f *fixture) sendFor(pattern string, of map[string]string, request string) 
 	id := of["memory"]
 	if strings.HasPrefix(path, "/v1/turns") {
 		id = of["turn"]
+	}
+	if strings.HasPrefix(path, "/v1/documents") {
+		id = of["document"]
 	}
 	filled := strings.NewReplacer("USER", of["USER"], "ID", id).Replace(request)
 	query, body, _ := strings.Cut(filled, " {")

@@ -133,6 +133,13 @@ const (
 	ConversationStateOpen  ConversationState = "open"
 )
 
+// Defines values for DocumentType.
+const (
+	DocumentTypeTextHTML     DocumentType = "text/html"
+	DocumentTypeTextMarkdown DocumentType = "text/markdown"
+	DocumentTypeTextPlain    DocumentType = "text/plain"
+)
+
 // Defines values for Domain.
 const (
 	DomainGeneralChat             Domain = "general_chat"
@@ -953,6 +960,102 @@ type CandidatePage struct {
 // Example: turn 0198c0de-0000-7000-8000-000000000002
 type Cause = string
 
+// ChangedDocument A document that was forgotten or restored.
+type ChangedDocument struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Changed Passages that were forgotten or restored with it.
+	//
+	// Example: 54
+	Changed int `json:"changed"`
+
+	// ChangedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ChangedAt Timestamp `json:"changed_at"`
+
+	// ClientID The id that your app gives the document. A document with the same id is its next version.
+	//
+	// Example: handbook
+	ClientID *DocumentClientID `json:"client_id,omitempty"`
+
+	// ContentType The form of the content.
+	//
+	// Example: text/markdown
+	ContentType DocumentType `json:"content_type"`
+
+	// CreatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// ForgottenAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ForgottenAt *Timestamp `json:"forgotten_at,omitempty"`
+
+	// Hash Of what the version holds, SHA-256 in hexadecimal digits.
+	Hash DocumentHash `json:"hash"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
+	//
+	// Example: {"source":"onboarding"}
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// PassageCount Its passages.
+	//
+	// Example: 54
+	PassageCount int `json:"passage_count"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags Tags `json:"tags"`
+
+	// Title One line; without one the title of the page, or its first heading.
+	//
+	// Example: Handbook
+	Title *DocumentTitle `json:"title,omitempty"`
+
+	// URL Where it is from. The server does not fetch it.
+	//
+	// Example: https://wiki.example.com/handbook
+	URL *DocumentURL `json:"url,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Version From 1, one more with each change.
+	//
+	// Example: 2
+	Version int `json:"version"`
+}
+
 // ChangedMemory A memory that was forgotten or restored, with what that did to others.
 type ChangedMemory struct {
 	// AccessCount How often it was recalled.
@@ -1125,6 +1228,11 @@ type CloneCounts struct {
 	//
 	// Example: 14
 	Conversations *int `json:"conversations,omitempty"`
+
+	// Documents Documents without their passages.
+	//
+	// Example: 3
+	Documents *int `json:"documents,omitempty"`
 
 	// Facts Evidence for structured facts, accepted or refused.
 	//
@@ -2175,6 +2283,312 @@ type DeletedConversation struct {
 	UserID UserID `json:"user_id"`
 }
 
+// Document A text or page whose passages are memories.
+type Document struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// ChangedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ChangedAt Timestamp `json:"changed_at"`
+
+	// ClientID The id that your app gives the document. A document with the same id is its next version.
+	//
+	// Example: handbook
+	ClientID *DocumentClientID `json:"client_id,omitempty"`
+
+	// ContentType The form of the content.
+	//
+	// Example: text/markdown
+	ContentType DocumentType `json:"content_type"`
+
+	// CreatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// ForgottenAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ForgottenAt *Timestamp `json:"forgotten_at,omitempty"`
+
+	// Hash Of what the version holds, SHA-256 in hexadecimal digits.
+	Hash DocumentHash `json:"hash"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
+	//
+	// Example: {"source":"onboarding"}
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// PassageCount Its passages.
+	//
+	// Example: 54
+	PassageCount int `json:"passage_count"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags Tags `json:"tags"`
+
+	// Title One line; without one the title of the page, or its first heading.
+	//
+	// Example: Handbook
+	Title *DocumentTitle `json:"title,omitempty"`
+
+	// URL Where it is from. The server does not fetch it.
+	//
+	// Example: https://wiki.example.com/handbook
+	URL *DocumentURL `json:"url,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Version From 1, one more with each change.
+	//
+	// Example: 2
+	Version int `json:"version"`
+}
+
+// DocumentClientID The id that your app gives the document. A document with the same id is its next version.
+//
+// Example: handbook
+type DocumentClientID = string
+
+// DocumentHash Of what the version holds, SHA-256 in hexadecimal digits.
+type DocumentHash = string
+
+// DocumentPage One page of documents.
+type DocumentPage struct {
+	// Documents The page.
+	Documents []Document `json:"documents"`
+
+	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
+	//
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// DocumentPassage A passage. Without a status its memory was purged.
+type DocumentPassage struct {
+	// Content Its text, which begins with the headings.
+	//
+	// Example: You have 28 days of paid holiday a year.
+	Content *string `json:"content,omitempty"`
+
+	// Heading The headings above it.
+	//
+	// Example: Leave > Holiday
+	Heading *string `json:"heading,omitempty"`
+
+	// MemoryID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID ID `json:"memory_id"`
+
+	// SinceVersion The first version of the document that has it.
+	//
+	// Example: 1
+	SinceVersion *int `json:"since_version,omitempty"`
+
+	// Status Where a memory stands; only active ones are recalled.
+	//
+	// Example: active
+	Status *MemoryStatus `json:"status,omitempty"`
+}
+
+// DocumentRequest A document to add.
+type DocumentRequest struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At *Timestamp `json:"at,omitempty"`
+
+	// Content The text. Of HTML, what is read on the page: no scripts, styles, navigation and forms. At most 2,000 passages.
+	//
+	// Example: # Leave
+	//
+	// You have 28 days of paid holiday a year.
+	Content string `json:"content"`
+
+	// ContentType The form of the content.
+	//
+	// Example: text/markdown
+	ContentType *DocumentType `json:"content_type,omitempty"`
+
+	// ID The id that your app gives the document. A document with the same id is its next version.
+	//
+	// Example: handbook
+	ID *DocumentClientID `json:"id,omitempty"`
+
+	// Metadata Of each passage also, with `document_id` and `document` for the citation, which are therefore no fields here. At most 4,096 bytes.
+	//
+	// Example: {"department":"people"}
+	Metadata map[string]interface{} `json:"metadata,omitempty"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags *Tags `json:"tags,omitempty"`
+
+	// Title One line; without one the title of the page, or its first heading.
+	//
+	// Example: Handbook
+	Title *DocumentTitle `json:"title,omitempty"`
+
+	// URL Where it is from. The server does not fetch it.
+	//
+	// Example: https://wiki.example.com/handbook
+	URL *DocumentURL `json:"url,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
+// DocumentTitle One line; without one the title of the page, or its first heading.
+//
+// Example: Handbook
+type DocumentTitle = string
+
+// DocumentType The form of the content.
+//
+// Example: text/markdown
+type DocumentType string
+
+// DocumentURL Where it is from. The server does not fetch it.
+//
+// Example: https://wiki.example.com/handbook
+type DocumentURL = string
+
+// DocumentWithPassages A document with its passages.
+type DocumentWithPassages struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// ChangedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ChangedAt Timestamp `json:"changed_at"`
+
+	// ClientID The id that your app gives the document. A document with the same id is its next version.
+	//
+	// Example: handbook
+	ClientID *DocumentClientID `json:"client_id,omitempty"`
+
+	// ContentType The form of the content.
+	//
+	// Example: text/markdown
+	ContentType DocumentType `json:"content_type"`
+
+	// CreatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// ForgottenAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ForgottenAt *Timestamp `json:"forgotten_at,omitempty"`
+
+	// Hash Of what the version holds, SHA-256 in hexadecimal digits.
+	Hash DocumentHash `json:"hash"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
+	//
+	// Example: {"source":"onboarding"}
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// PassageCount Its passages.
+	//
+	// Example: 54
+	PassageCount int `json:"passage_count"`
+
+	// Passages In the order of the text.
+	Passages []DocumentPassage `json:"passages"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags Tags `json:"tags"`
+
+	// Title One line; without one the title of the page, or its first heading.
+	//
+	// Example: Handbook
+	Title *DocumentTitle `json:"title,omitempty"`
+
+	// URL Where it is from. The server does not fetch it.
+	//
+	// Example: https://wiki.example.com/handbook
+	URL *DocumentURL `json:"url,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Version From 1, one more with each change.
+	//
+	// Example: 2
+	Version int `json:"version"`
+}
+
 // Domain The intent domain.
 //
 // Example: user_preferences
@@ -2242,6 +2656,11 @@ type ErasedCounts struct {
 	//
 	// Example: 14
 	Conversations int `json:"conversations"`
+
+	// Documents Documents, also forgotten ones.
+	//
+	// Example: 3
+	Documents int `json:"documents"`
 
 	// Events Steps of the memories' histories.
 	//
@@ -2442,6 +2861,11 @@ type ExportEnd struct {
 	// Example: 8
 	Conversations *int `json:"conversations,omitempty"`
 
+	// Documents Documents without their passages.
+	//
+	// Example: 3
+	Documents *int `json:"documents,omitempty"`
+
 	// Facts Pieces of evidence.
 	//
 	// Example: 40
@@ -2504,7 +2928,7 @@ type ExportEnd struct {
 }
 
 // ExportLine One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
-// one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
+// one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
 // conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
 type ExportLine struct {
 	// Consolidation That events of a conversation whose line has come before were consolidated.
@@ -2515,6 +2939,9 @@ type ExportLine struct {
 
 	// Conversation A conversation without what was said in it.
 	Conversation *ExportedConversation `json:"conversation,omitempty"`
+
+	// Document A document without its text, which its passages have.
+	Document *ExportedDocument `json:"document,omitempty"`
 
 	// End The last line of a whole export. It counts the lines of each kind; a kind that is missing has no lines.
 	End *ExportEnd `json:"end,omitempty"`
@@ -2756,6 +3183,100 @@ type ExportedConversation struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+}
+
+// ExportedDocument A document without its text, which its passages have.
+type ExportedDocument struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// ChangedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ChangedAt Timestamp `json:"changed_at"`
+
+	// ClientID The id that your app gives the document. A document with the same id is its next version.
+	//
+	// Example: handbook
+	ClientID *DocumentClientID `json:"client_id,omitempty"`
+
+	// ContentType The form of the content.
+	//
+	// Example: text/markdown
+	ContentType DocumentType `json:"content_type"`
+
+	// CreatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// ForgottenAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ForgottenAt *Timestamp `json:"forgotten_at,omitempty"`
+
+	// Hash Of what the version holds, SHA-256 in hexadecimal digits.
+	Hash DocumentHash `json:"hash"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
+	//
+	// Example: {"source":"onboarding"}
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// Passages In the order of the text.
+	Passages []ExportedPassage `json:"passages"`
+
+	// Ref What names it among the user's documents.
+	//
+	// Example: id:handbook
+	Ref string `json:"ref"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags *Tags `json:"tags,omitempty"`
+
+	// Title One line; without one the title of the page, or its first heading.
+	//
+	// Example: Handbook
+	Title *DocumentTitle `json:"title,omitempty"`
+
+	// URL Where it is from. The server does not fetch it.
+	//
+	// Example: https://wiki.example.com/handbook
+	URL *DocumentURL `json:"url,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Version Its number.
+	//
+	// Example: 2
+	Version int `json:"version"`
 }
 
 // ExportedEvent A step of the history of a memory.
@@ -3302,6 +3823,22 @@ type ExportedOutcome struct {
 type ExportedParagraph struct {
 	// Hash Of its text, SHA-256 in hexadecimal digits.
 	Hash string `json:"hash"`
+
+	// MemoryID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID ID `json:"memory_id"`
+}
+
+// ExportedPassage A passage of a document.
+type ExportedPassage struct {
+	// Forgotten Whether it was forgotten with the document.
+	//
+	// Example: false
+	Forgotten *bool `json:"forgotten,omitempty"`
+
+	// Hash Of what the version holds, SHA-256 in hexadecimal digits.
+	Hash DocumentHash `json:"hash"`
 
 	// MemoryID A UUIDv7 in lower case.
 	//
@@ -4282,6 +4819,9 @@ type ImportTallies struct {
 
 	// Conversations What became of the lines of one kind.
 	Conversations *ImportTally `json:"conversations,omitempty"`
+
+	// Documents What became of the lines of one kind.
+	Documents *ImportTally `json:"documents,omitempty"`
 
 	// Facts What became of the lines of one kind.
 	Facts *ImportTally `json:"facts,omitempty"`
@@ -7601,6 +8141,125 @@ type StoreDrift struct {
 	Orphaned int `json:"orphaned"`
 }
 
+// StoredDocument A document that was sent, and what became of its passages.
+type StoredDocument struct {
+	// Added Passages that are new memories.
+	//
+	// Example: 2
+	Added int `json:"added"`
+
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// ChangedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ChangedAt Timestamp `json:"changed_at"`
+
+	// Cleaned The texts of the request with characters that cannot be stored; U+FFFD stands in the place of each. Only in the
+	// answer to the request that had them.
+	Cleaned *CleanedTexts `json:"cleaned,omitempty"`
+
+	// ClientID The id that your app gives the document. A document with the same id is its next version.
+	//
+	// Example: handbook
+	ClientID *DocumentClientID `json:"client_id,omitempty"`
+
+	// ContentType The form of the content.
+	//
+	// Example: text/markdown
+	ContentType DocumentType `json:"content_type"`
+
+	// CreatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// Forgotten Passages of the version before that this one does not have.
+	//
+	// Example: 1
+	Forgotten int `json:"forgotten"`
+
+	// ForgottenAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ForgottenAt *Timestamp `json:"forgotten_at,omitempty"`
+
+	// Hash Of what the version holds, SHA-256 in hexadecimal digits.
+	Hash DocumentHash `json:"hash"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Kept Passages of the version before.
+	//
+	// Example: 52
+	Kept int `json:"kept"`
+
+	// LeftOut Passages that the app's policy never keeps.
+	//
+	// Example: 1
+	LeftOut *int `json:"left_out,omitempty"`
+
+	// Metadata Anything of the writer's own, as a JSON object of at most 8192 bytes without insignificant space.
+	//
+	// Example: {"source":"onboarding"}
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// PassageCount Its passages.
+	//
+	// Example: 54
+	PassageCount int `json:"passage_count"`
+
+	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
+	// that had them.
+	Secrets *CutSecrets `json:"secrets,omitempty"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags Tags `json:"tags"`
+
+	// Title One line; without one the title of the page, or its first heading.
+	//
+	// Example: Handbook
+	Title *DocumentTitle `json:"title,omitempty"`
+
+	// URL Where it is from. The server does not fetch it.
+	//
+	// Example: https://wiki.example.com/handbook
+	URL *DocumentURL `json:"url,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Version From 1, one more with each change.
+	//
+	// Example: 2
+	Version int `json:"version"`
+}
+
 // StoredMessage One utterance, as it is kept.
 type StoredMessage struct {
 	// At When the message was said, as RFC 3339 in the years 1970 to 2200, where it was not said when its turn was. What is
@@ -8937,6 +9596,9 @@ type ConversationUser = UserID
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DocumentID defines model for DocumentID.
+type DocumentID = string
+
 // FileAgent The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
 // of the user's agents. A recall for an agent finds its own memories and the shared ones.
 //
@@ -9184,6 +9846,21 @@ type GetWorkingMemoryParams struct {
 
 	// Limit The latest so many; all where it is left out.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListDocumentsParams defines parameters for ListDocuments.
+type ListDocumentsParams struct {
+	// UserID Whose documents.
+	UserID UserID `form:"user_id" json:"user_id"`
+
+	// AgentID Only the documents that this agent sees.
+	AgentID *AgentID `form:"agent_id,omitempty" json:"agent_id,omitempty"`
+
+	// Limit The most rows of one page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before, unchanged; left out for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // StreamEventsParams defines parameters for StreamEvents.
@@ -9690,6 +10367,9 @@ type ConsolidateConversationJSONRequestBody = ConsolidateRequest
 
 // EndConversationJSONRequestBody defines body for EndConversation for application/json ContentType.
 type EndConversationJSONRequestBody = EndConversationRequest
+
+// AddDocumentJSONRequestBody defines body for AddDocument for application/json ContentType.
+type AddDocumentJSONRequestBody = DocumentRequest
 
 // StateFactJSONRequestBody defines body for StateFact for application/json ContentType.
 type StateFactJSONRequestBody = FactRequest
@@ -10755,6 +11435,70 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/conversations/{id}/working (the `GetWorkingMemory` operationId).
 	GetWorkingMemory(ctx context.Context, id ConversationRef, params *GetWorkingMemoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDocuments List a user's documents
+	//
+	// Newest first, without those that are forgotten. Role read.
+	//
+	// Corresponds with GET /v1/documents (the `ListDocuments` operationId).
+	ListDocuments(ctx context.Context, params *ListDocumentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddDocumentWithBody Add a document
+	//
+	// Reads a text, a page of Markdown or a page of HTML, and cuts it into passages at its headings and paragraphs. Each
+	// passage is a memory of type `message` that `document` says (`said_by`); `metadata` has its `document_id` and cites its `document`, and
+	// contexts name the title. A document says nothing about the user: it supersedes nothing, and what the user said ranks
+	// before it in questions about the user. Passages are pinned, so that they stay until the document is replaced or
+	// forgotten.
+	//
+	// A document with the same `id` replaces the one before, else one with the same `url`, else one with the same text:
+	// passages that both have stay the memories that they are, those that are gone are forgotten, and new ones are added,
+	// in one transaction. The same document again changes nothing and is answered with 200. What the app's policy never
+	// keeps is left out by passages. Role write.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/documents (the `AddDocument` operationId).
+	AddDocumentWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddDocument Add a document
+	//
+	// Reads a text, a page of Markdown or a page of HTML, and cuts it into passages at its headings and paragraphs. Each
+	// passage is a memory of type `message` that `document` says (`said_by`); `metadata` has its `document_id` and cites its `document`, and
+	// contexts name the title. A document says nothing about the user: it supersedes nothing, and what the user said ranks
+	// before it in questions about the user. Passages are pinned, so that they stay until the document is replaced or
+	// forgotten.
+	//
+	// A document with the same `id` replaces the one before, else one with the same `url`, else one with the same text:
+	// passages that both have stay the memories that they are, those that are gone are forgotten, and new ones are added,
+	// in one transaction. The same document again changes nothing and is answered with 200. What the app's policy never
+	// keeps is left out by passages. Role write.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/documents (the `AddDocument` operationId).
+	AddDocument(ctx context.Context, body AddDocumentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForgetDocument Forget a document
+	//
+	// With its passages. One restore undoes it, until it is purged. What the user said about it stays. Role write.
+	//
+	// Corresponds with DELETE /v1/documents/{id} (the `ForgetDocument` operationId).
+	ForgetDocument(ctx context.Context, id DocumentID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDocument Show a document with its passages
+	//
+	// Also a forgotten one, until it is purged. Role read.
+	//
+	// Corresponds with GET /v1/documents/{id} (the `GetDocument` operationId).
+	GetDocument(ctx context.Context, id DocumentID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestoreDocument Restore a document
+	//
+	// With the passages that were forgotten with it. A document that is not forgotten stays as it is. Role write.
+	//
+	// Corresponds with POST /v1/documents/{id}/restore (the `RestoreDocument` operationId).
+	RestoreDocument(ctx context.Context, id DocumentID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StreamEvents Follow what happens
 	//
@@ -12706,6 +13450,130 @@ func (c *Client) EndConversation(ctx context.Context, id ConversationRef, body E
 // Corresponds with GET /v1/conversations/{id}/working (the `GetWorkingMemory` operationId).
 func (c *Client) GetWorkingMemory(ctx context.Context, id ConversationRef, params *GetWorkingMemoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWorkingMemoryRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDocuments List a user's documents
+//
+// Newest first, without those that are forgotten. Role read.
+//
+// Corresponds with GET /v1/documents (the `ListDocuments` operationId).
+func (c *Client) ListDocuments(ctx context.Context, params *ListDocumentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDocumentsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddDocumentWithBody Add a document
+//
+// Reads a text, a page of Markdown or a page of HTML, and cuts it into passages at its headings and paragraphs. Each
+// passage is a memory of type `message` that `document` says (`said_by`); `metadata` has its `document_id` and cites its `document`, and
+// contexts name the title. A document says nothing about the user: it supersedes nothing, and what the user said ranks
+// before it in questions about the user. Passages are pinned, so that they stay until the document is replaced or
+// forgotten.
+//
+// A document with the same `id` replaces the one before, else one with the same `url`, else one with the same text:
+// passages that both have stay the memories that they are, those that are gone are forgotten, and new ones are added,
+// in one transaction. The same document again changes nothing and is answered with 200. What the app's policy never
+// keeps is left out by passages. Role write.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/documents (the `AddDocument` operationId).
+func (c *Client) AddDocumentWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddDocumentRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddDocument Add a document
+//
+// Reads a text, a page of Markdown or a page of HTML, and cuts it into passages at its headings and paragraphs. Each
+// passage is a memory of type `message` that `document` says (`said_by`); `metadata` has its `document_id` and cites its `document`, and
+// contexts name the title. A document says nothing about the user: it supersedes nothing, and what the user said ranks
+// before it in questions about the user. Passages are pinned, so that they stay until the document is replaced or
+// forgotten.
+//
+// A document with the same `id` replaces the one before, else one with the same `url`, else one with the same text:
+// passages that both have stay the memories that they are, those that are gone are forgotten, and new ones are added,
+// in one transaction. The same document again changes nothing and is answered with 200. What the app's policy never
+// keeps is left out by passages. Role write.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/documents (the `AddDocument` operationId).
+func (c *Client) AddDocument(ctx context.Context, body AddDocumentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddDocumentRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForgetDocument Forget a document
+//
+// With its passages. One restore undoes it, until it is purged. What the user said about it stays. Role write.
+//
+// Corresponds with DELETE /v1/documents/{id} (the `ForgetDocument` operationId).
+func (c *Client) ForgetDocument(ctx context.Context, id DocumentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForgetDocumentRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDocument Show a document with its passages
+//
+// Also a forgotten one, until it is purged. Role read.
+//
+// Corresponds with GET /v1/documents/{id} (the `GetDocument` operationId).
+func (c *Client) GetDocument(ctx context.Context, id DocumentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDocumentRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestoreDocument Restore a document
+//
+// With the passages that were forgotten with it. A document that is not forgotten stays as it is. Role write.
+//
+// Corresponds with POST /v1/documents/{id}/restore (the `RestoreDocument` operationId).
+func (c *Client) RestoreDocument(ctx context.Context, id DocumentID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestoreDocumentRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -16292,6 +17160,234 @@ func NewGetWorkingMemoryRequest(server string, id ConversationRef, params *GetWo
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListDocumentsRequest constructs an http.Request for the ListDocuments method
+func NewListDocumentsRequest(server string, params *ListDocumentsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/documents")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user_id", params.UserID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.AgentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "agent_id", *params.AgentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAddDocumentRequest calls the generic AddDocument builder with application/json body
+func NewAddDocumentRequest(server string, body AddDocumentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddDocumentRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewAddDocumentRequestWithBody constructs an http.Request for the AddDocument method, with any body, and a specified content type
+func NewAddDocumentRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/documents")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewForgetDocumentRequest constructs an http.Request for the ForgetDocument method
+func NewForgetDocumentRequest(server string, id DocumentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/documents/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetDocumentRequest constructs an http.Request for the GetDocument method
+func NewGetDocumentRequest(server string, id DocumentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/documents/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRestoreDocumentRequest constructs an http.Request for the RestoreDocument method
+func NewRestoreDocumentRequest(server string, id DocumentID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/documents/%s/restore", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

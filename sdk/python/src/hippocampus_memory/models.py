@@ -172,6 +172,33 @@ Cause = TypeAliasType("Cause", str)
 """What led to it."""
 
 
+class ChangedDocument(Model):
+    """A document that was forgotten or restored."""
+
+    id: ID
+    client_id: DocumentClientID | None = None
+    user_id: UserID
+    agent_id: AgentID | None = None
+    title: DocumentTitle | None = None
+    url: DocumentURL | None = None
+    content_type: DocumentType
+    version: int
+    """From 1, one more with each change."""
+
+    hash: DocumentHash
+    passage_count: int
+    """Its passages."""
+
+    tags: Tags
+    metadata: Metadata | None = None
+    at: Timestamp
+    created_at: Timestamp
+    changed_at: Timestamp
+    forgotten_at: Timestamp | None = None
+    changed: int
+    """Passages that were forgotten or restored with it."""
+
+
 class ChangedMemory(Model):
     """A memory that was forgotten or restored, with what that did to others."""
 
@@ -253,6 +280,9 @@ class CloneCounts(Model):
 
     file_versions: int | None = None
     """Their former contents."""
+
+    documents: int | None = None
+    """Documents without their passages."""
 
     conversations: int | None = None
     """Conversations with their summaries."""
@@ -671,6 +701,103 @@ class DeletedConversation(Model):
     """What stays, for people."""
 
 
+class Document(Model):
+    """A text or page whose passages are memories."""
+
+    id: ID
+    client_id: DocumentClientID | None = None
+    user_id: UserID
+    agent_id: AgentID | None = None
+    title: DocumentTitle | None = None
+    url: DocumentURL | None = None
+    content_type: DocumentType
+    version: int
+    """From 1, one more with each change."""
+
+    hash: DocumentHash
+    passage_count: int
+    """Its passages."""
+
+    tags: Tags
+    metadata: Metadata | None = None
+    at: Timestamp
+    created_at: Timestamp
+    changed_at: Timestamp
+    forgotten_at: Timestamp | None = None
+
+
+DocumentClientID = TypeAliasType("DocumentClientID", str)
+"""The id that your app gives the document. A document with the same id is its next version."""
+
+
+DocumentHash = TypeAliasType("DocumentHash", str)
+"""Of what the version holds, SHA-256 in hexadecimal digits."""
+
+
+class DocumentPage(Model):
+    """One page of documents."""
+
+    documents: list[Document]
+    """The page."""
+
+    next_cursor: NextCursor | None = None
+
+
+class DocumentPassage(Model):
+    """A passage. Without a status its memory was purged."""
+
+    memory_id: ID
+    heading: str | None = None
+    """The headings above it."""
+
+    content: str | None = None
+    """Its text, which begins with the headings."""
+
+    since_version: int | None = None
+    """The first version of the document that has it."""
+
+    status: MemoryStatus | None = None
+
+
+DocumentTitle = TypeAliasType("DocumentTitle", str)
+"""One line; without one the title of the page, or its first heading."""
+
+
+DocumentType = TypeAliasType("DocumentType", Literal["text/plain", "text/markdown", "text/html"] | str)
+"""The form of the content."""
+
+
+DocumentURL = TypeAliasType("DocumentURL", str)
+"""Where it is from. The server does not fetch it."""
+
+
+class DocumentWithPassages(Model):
+    """A document with its passages."""
+
+    id: ID
+    client_id: DocumentClientID | None = None
+    user_id: UserID
+    agent_id: AgentID | None = None
+    title: DocumentTitle | None = None
+    url: DocumentURL | None = None
+    content_type: DocumentType
+    version: int
+    """From 1, one more with each change."""
+
+    hash: DocumentHash
+    passage_count: int
+    """Its passages."""
+
+    tags: Tags
+    metadata: Metadata | None = None
+    at: Timestamp
+    created_at: Timestamp
+    changed_at: Timestamp
+    forgotten_at: Timestamp | None = None
+    passages: list[DocumentPassage]
+    """In the order of the text."""
+
+
 Domain = TypeAliasType(
     "Domain",
     Literal[
@@ -748,6 +875,9 @@ class ErasedCounts(Model):
 
     file_versions: int
     """Their contents, present and former ones."""
+
+    documents: int
+    """Documents, also forgotten ones."""
 
     announcements: int
     """Outgoing events about the user that were still kept."""
@@ -1188,6 +1318,7 @@ class ImportTallies(Model):
     outcomes: ImportTally | None = None
     files: ImportTally | None = None
     file_versions: ImportTally | None = None
+    documents: ImportTally | None = None
     conversations: ImportTally | None = None
     turns: ImportTally | None = None
     consolidations: ImportTally | None = None
@@ -2712,6 +2843,45 @@ class StoreDrift(Model):
 
     different: int
     """Records that differ from their memory."""
+
+
+class StoredDocument(Model):
+    """A document that was sent, and what became of its passages."""
+
+    id: ID
+    client_id: DocumentClientID | None = None
+    user_id: UserID
+    agent_id: AgentID | None = None
+    title: DocumentTitle | None = None
+    url: DocumentURL | None = None
+    content_type: DocumentType
+    version: int
+    """From 1, one more with each change."""
+
+    hash: DocumentHash
+    passage_count: int
+    """Its passages."""
+
+    tags: Tags
+    metadata: Metadata | None = None
+    at: Timestamp
+    created_at: Timestamp
+    changed_at: Timestamp
+    forgotten_at: Timestamp | None = None
+    added: int
+    """Passages that are new memories."""
+
+    kept: int
+    """Passages of the version before."""
+
+    forgotten: int
+    """Passages of the version before that this one does not have."""
+
+    left_out: int | None = None
+    """Passages that the app's policy never keeps."""
+
+    secrets: CutSecrets | None = None
+    cleaned: CleanedTexts | None = None
 
 
 class StoredMessage(Model):

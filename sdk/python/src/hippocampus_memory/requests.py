@@ -284,6 +284,44 @@ DiffInstructionVersionsQuery = TypedDict(
 )
 
 
+DocumentClientID: TypeAlias = str
+"""The id that your app gives the document. A document with the same id is its next version."""
+
+
+DocumentHash: TypeAlias = str
+"""Of what the version holds, SHA-256 in hexadecimal digits."""
+
+
+class DocumentRequest(TypedDict):
+    """A document to add."""
+
+    user_id: UserID
+    id: NotRequired[DocumentClientID]
+    agent_id: NotRequired[AgentID]
+    title: NotRequired[DocumentTitle]
+    url: NotRequired[DocumentURL]
+    content_type: NotRequired[DocumentType]
+    content: str
+    """The text. Of HTML, what is read on the page: no scripts, styles, navigation and forms. At most 2,000 passages."""
+
+    at: NotRequired[Timestamp]
+    tags: NotRequired[Tags]
+    metadata: NotRequired[dict[str, Any]]
+    """Of each passage also, with `document_id` and `document` for the citation, which are therefore no fields here. At most 4,096 bytes."""
+
+
+DocumentTitle: TypeAlias = str
+"""One line; without one the title of the page, or its first heading."""
+
+
+DocumentType: TypeAlias = Literal["text/plain", "text/markdown", "text/html"] | str
+"""The form of the content."""
+
+
+DocumentURL: TypeAlias = str
+"""Where it is from. The server does not fetch it."""
+
+
 Domain: TypeAlias = (
     Literal[
         "general_chat",
@@ -390,6 +428,9 @@ class ExportEnd(TypedDict):
     file_versions: NotRequired[int]
     """Their former contents."""
 
+    documents: NotRequired[int]
+    """Documents without their passages."""
+
     conversations: NotRequired[int]
     """Conversations."""
 
@@ -409,7 +450,7 @@ class ExportEnd(TypedDict):
 class ExportLine(TypedDict):
     """
     One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
-    one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
+    one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
     conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
 
     """
@@ -430,6 +471,7 @@ class ExportLine(TypedDict):
     relations: NotRequired[list[ExportedRelation]]
     """Those of its relations whose other end has come before, oldest first."""
 
+    document: NotRequired[ExportedDocument]
     fact: NotRequired[ExportedFact]
     memory_mode: NotRequired[ExportedMemoryMode]
     instruction: NotRequired[ExportedInstruction]
@@ -525,6 +567,34 @@ class ExportedConversation(TypedDict):
     ended_at: NotRequired[Timestamp]
     end_reason: NotRequired[str]
     """Why it has ended."""
+
+
+class ExportedDocument(TypedDict):
+    """A document without its text, which its passages have."""
+
+    id: ID
+    user_id: UserID
+    agent_id: NotRequired[AgentID]
+    ref: str
+    """What names it among the user's documents."""
+
+    client_id: NotRequired[DocumentClientID]
+    title: NotRequired[DocumentTitle]
+    url: NotRequired[DocumentURL]
+    content_type: DocumentType
+    version: int
+    """Its number."""
+
+    hash: DocumentHash
+    tags: NotRequired[Tags]
+    metadata: NotRequired[Metadata]
+    passages: list[ExportedPassage]
+    """In the order of the text."""
+
+    at: Timestamp
+    created_at: Timestamp
+    changed_at: Timestamp
+    forgotten_at: NotRequired[Timestamp]
 
 
 class ExportedEvent(TypedDict):
@@ -719,6 +789,15 @@ class ExportedParagraph(TypedDict):
     """Of its text, SHA-256 in hexadecimal digits."""
 
     memory_id: ID
+
+
+class ExportedPassage(TypedDict):
+    """A passage of a document."""
+
+    memory_id: ID
+    hash: DocumentHash
+    forgotten: NotRequired[bool]
+    """Whether it was forgotten with the document."""
 
 
 ExportedRelation = TypedDict(
@@ -1180,6 +1259,18 @@ class ListConversationsQuery(TypedDict):
 
     user_id: UserID
     state: NotRequired[ConversationState]
+    limit: NotRequired[int]
+    """The most rows of one page."""
+
+    cursor: NotRequired[str]
+    """next_cursor of the page before, unchanged; left out for the first page."""
+
+
+class ListDocumentsQuery(TypedDict):
+    """The query parameters of listDocuments."""
+
+    user_id: UserID
+    agent_id: NotRequired[AgentID]
     limit: NotRequired[int]
     """The most rows of one page."""
 

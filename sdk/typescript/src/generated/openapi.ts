@@ -788,6 +788,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a user's documents
+         * @description Newest first, without those that are forgotten. Role read.
+         */
+        get: operations["listDocuments"];
+        put?: never;
+        /**
+         * Add a document
+         * @description Reads a text, a page of Markdown or a page of HTML, and cuts it into passages at its headings and paragraphs. Each
+         *     passage is a memory of type `message` that `document` says (`said_by`); `metadata` has its `document_id` and cites its `document`, and
+         *     contexts name the title. A document says nothing about the user: it supersedes nothing, and what the user said ranks
+         *     before it in questions about the user. Passages are pinned, so that they stay until the document is replaced or
+         *     forgotten.
+         *
+         *     A document with the same `id` replaces the one before, else one with the same `url`, else one with the same text:
+         *     passages that both have stay the memories that they are, those that are gone are forgotten, and new ones are added,
+         *     in one transaction. The same document again changes nothing and is answered with 200. What the app's policy never
+         *     keeps is left out by passages. Role write.
+         */
+        post: operations["addDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a document with its passages
+         * @description Also a forgotten one, until it is purged. Role read.
+         */
+        get: operations["getDocument"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget a document
+         * @description With its passages. One restore undoes it, until it is purged. What the user said about it stays. Role write.
+         */
+        delete: operations["forgetDocument"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a document
+         * @description With the passages that were forgotten with it. A document that is not forgotten stays as it is. Role write.
+         */
+        post: operations["restoreDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/skills": {
         parameters: {
             query?: never;
@@ -4231,9 +4308,262 @@ export interface components {
             /** @description Oldest first. */
             events: components["schemas"]["MemoryEvent"][];
         };
+        /** @description A document to add. */
+        DocumentRequest: {
+            user_id: components["schemas"]["UserID"];
+            id?: components["schemas"]["DocumentClientID"];
+            agent_id?: components["schemas"]["AgentID"];
+            title?: components["schemas"]["DocumentTitle"];
+            url?: components["schemas"]["DocumentURL"];
+            content_type?: components["schemas"]["DocumentType"];
+            /**
+             * @description The text. Of HTML, what is read on the page: no scripts, styles, navigation and forms. At most 2,000 passages.
+             * @example # Leave
+             *
+             *     You have 28 days of paid holiday a year.
+             */
+            content: string;
+            at?: components["schemas"]["Timestamp"];
+            tags?: components["schemas"]["Tags"];
+            /**
+             * @description Of each passage also, with `document_id` and `document` for the citation, which are therefore no fields here. At most 4,096 bytes.
+             * @example {
+             *       "department": "people"
+             *     }
+             */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @description The id that your app gives the document. A document with the same id is its next version.
+         * @example handbook
+         */
+        DocumentClientID: string;
+        /**
+         * @description One line; without one the title of the page, or its first heading.
+         * @example Handbook
+         */
+        DocumentTitle: string;
+        /**
+         * @description Where it is from. The server does not fetch it.
+         * @example https://wiki.example.com/handbook
+         */
+        DocumentURL: string;
+        /**
+         * @description The form of the content.
+         * @default text/plain
+         * @example text/markdown
+         * @enum {string}
+         */
+        DocumentType: "text/plain" | "text/markdown" | "text/html";
+        /** @description Of what the version holds, SHA-256 in hexadecimal digits. */
+        DocumentHash: string;
+        /** @description A text or page whose passages are memories. */
+        Document: {
+            id: components["schemas"]["ID"];
+            client_id?: components["schemas"]["DocumentClientID"];
+            user_id: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            title?: components["schemas"]["DocumentTitle"];
+            url?: components["schemas"]["DocumentURL"];
+            content_type: components["schemas"]["DocumentType"];
+            /**
+             * @description From 1, one more with each change.
+             * @example 2
+             */
+            version: number;
+            hash: components["schemas"]["DocumentHash"];
+            /**
+             * @description Its passages.
+             * @example 54
+             */
+            passage_count: number;
+            tags: components["schemas"]["Tags"];
+            metadata?: components["schemas"]["Metadata"];
+            at: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            changed_at: components["schemas"]["Timestamp"];
+            forgotten_at?: components["schemas"]["Timestamp"];
+        };
+        /** @description A document that was sent, and what became of its passages. */
+        StoredDocument: {
+            id: components["schemas"]["ID"];
+            client_id?: components["schemas"]["DocumentClientID"];
+            user_id: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            title?: components["schemas"]["DocumentTitle"];
+            url?: components["schemas"]["DocumentURL"];
+            content_type: components["schemas"]["DocumentType"];
+            /**
+             * @description From 1, one more with each change.
+             * @example 2
+             */
+            version: number;
+            hash: components["schemas"]["DocumentHash"];
+            /**
+             * @description Its passages.
+             * @example 54
+             */
+            passage_count: number;
+            tags: components["schemas"]["Tags"];
+            metadata?: components["schemas"]["Metadata"];
+            at: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            changed_at: components["schemas"]["Timestamp"];
+            forgotten_at?: components["schemas"]["Timestamp"];
+            /**
+             * @description Passages that are new memories.
+             * @example 2
+             */
+            added: number;
+            /**
+             * @description Passages of the version before.
+             * @example 52
+             */
+            kept: number;
+            /**
+             * @description Passages of the version before that this one does not have.
+             * @example 1
+             */
+            forgotten: number;
+            /**
+             * @description Passages that the app's policy never keeps.
+             * @example 1
+             */
+            left_out?: number;
+            secrets?: components["schemas"]["CutSecrets"];
+            cleaned?: components["schemas"]["CleanedTexts"];
+        };
+        /** @description A document that was forgotten or restored. */
+        ChangedDocument: {
+            id: components["schemas"]["ID"];
+            client_id?: components["schemas"]["DocumentClientID"];
+            user_id: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            title?: components["schemas"]["DocumentTitle"];
+            url?: components["schemas"]["DocumentURL"];
+            content_type: components["schemas"]["DocumentType"];
+            /**
+             * @description From 1, one more with each change.
+             * @example 2
+             */
+            version: number;
+            hash: components["schemas"]["DocumentHash"];
+            /**
+             * @description Its passages.
+             * @example 54
+             */
+            passage_count: number;
+            tags: components["schemas"]["Tags"];
+            metadata?: components["schemas"]["Metadata"];
+            at: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            changed_at: components["schemas"]["Timestamp"];
+            forgotten_at?: components["schemas"]["Timestamp"];
+            /**
+             * @description Passages that were forgotten or restored with it.
+             * @example 54
+             */
+            changed: number;
+        };
+        /** @description A document with its passages. */
+        DocumentWithPassages: {
+            id: components["schemas"]["ID"];
+            client_id?: components["schemas"]["DocumentClientID"];
+            user_id: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            title?: components["schemas"]["DocumentTitle"];
+            url?: components["schemas"]["DocumentURL"];
+            content_type: components["schemas"]["DocumentType"];
+            /**
+             * @description From 1, one more with each change.
+             * @example 2
+             */
+            version: number;
+            hash: components["schemas"]["DocumentHash"];
+            /**
+             * @description Its passages.
+             * @example 54
+             */
+            passage_count: number;
+            tags: components["schemas"]["Tags"];
+            metadata?: components["schemas"]["Metadata"];
+            at: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            changed_at: components["schemas"]["Timestamp"];
+            forgotten_at?: components["schemas"]["Timestamp"];
+            /** @description In the order of the text. */
+            passages: components["schemas"]["DocumentPassage"][];
+        };
+        /** @description A passage. Without a status its memory was purged. */
+        DocumentPassage: {
+            memory_id: components["schemas"]["ID"];
+            /**
+             * @description The headings above it.
+             * @example Leave > Holiday
+             */
+            heading?: string;
+            /**
+             * @description Its text, which begins with the headings.
+             * @example You have 28 days of paid holiday a year.
+             */
+            content?: string;
+            /**
+             * @description The first version of the document that has it.
+             * @example 1
+             */
+            since_version?: number;
+            status?: components["schemas"]["MemoryStatus"];
+        };
+        /** @description One page of documents. */
+        DocumentPage: {
+            /** @description The page. */
+            documents: components["schemas"]["Document"][];
+            next_cursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description A document without its text, which its passages have. */
+        ExportedDocument: {
+            id: components["schemas"]["ID"];
+            user_id: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            /**
+             * @description What names it among the user's documents.
+             * @example id:handbook
+             */
+            ref: string;
+            client_id?: components["schemas"]["DocumentClientID"];
+            title?: components["schemas"]["DocumentTitle"];
+            url?: components["schemas"]["DocumentURL"];
+            content_type: components["schemas"]["DocumentType"];
+            /**
+             * @description Its number.
+             * @example 2
+             */
+            version: number;
+            hash: components["schemas"]["DocumentHash"];
+            tags?: components["schemas"]["Tags"];
+            metadata?: components["schemas"]["Metadata"];
+            /** @description In the order of the text. */
+            passages: components["schemas"]["ExportedPassage"][];
+            at: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            changed_at: components["schemas"]["Timestamp"];
+            forgotten_at?: components["schemas"]["Timestamp"];
+        };
+        /** @description A passage of a document. */
+        ExportedPassage: {
+            memory_id: components["schemas"]["ID"];
+            hash: components["schemas"]["DocumentHash"];
+            /**
+             * @description Whether it was forgotten with the document.
+             * @example false
+             */
+            forgotten?: boolean;
+        };
         /**
          * @description One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
-         *     one (continues, events), one of time_zone, fact, instruction, instruction_version, skill, outcome, file, file_version,
+         *     one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
          *     conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
          */
         ExportLine: {
@@ -4255,6 +4585,7 @@ export interface components {
             events?: components["schemas"]["ExportedEvent"][];
             /** @description Those of its relations whose other end has come before, oldest first. */
             relations?: components["schemas"]["ExportedRelation"][];
+            document?: components["schemas"]["ExportedDocument"];
             fact?: components["schemas"]["ExportedFact"];
             memory_mode?: components["schemas"]["ExportedMemoryMode"];
             instruction?: components["schemas"]["ExportedInstruction"];
@@ -4348,6 +4679,11 @@ export interface components {
              * @example 21
              */
             file_versions?: number;
+            /**
+             * @description Documents without their passages.
+             * @example 3
+             */
+            documents?: number;
             /**
              * @description Conversations.
              * @example 8
@@ -4939,6 +5275,7 @@ export interface components {
             outcomes?: components["schemas"]["ImportTally"];
             files?: components["schemas"]["ImportTally"];
             file_versions?: components["schemas"]["ImportTally"];
+            documents?: components["schemas"]["ImportTally"];
             conversations?: components["schemas"]["ImportTally"];
             turns?: components["schemas"]["ImportTally"];
             consolidations?: components["schemas"]["ImportTally"];
@@ -5208,6 +5545,11 @@ export interface components {
              */
             file_versions?: number;
             /**
+             * @description Documents without their passages.
+             * @example 3
+             */
+            documents?: number;
+            /**
              * @description Conversations with their summaries.
              * @example 14
              */
@@ -5295,6 +5637,11 @@ export interface components {
              * @example 27
              */
             file_versions: number;
+            /**
+             * @description Documents, also forgotten ones.
+             * @example 3
+             */
+            documents: number;
             /**
              * @description Outgoing events about the user that were still kept.
              * @example 33
@@ -7112,6 +7459,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description The id that the server gave the document.
+         * @example 0198c0de-0000-7000-8000-000000000001
+         */
+        DocumentID: string;
         /**
          * @description The turn's id, or the id that the client gave it.
          * @example chat-81-turn-7
@@ -9087,6 +9439,199 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDocuments: {
+        parameters: {
+            query: {
+                /**
+                 * @description Whose documents.
+                 * @example u-17
+                 */
+                user_id: components["schemas"]["UserID"];
+                /** @description Only the documents that this agent sees. */
+                agent_id?: components["schemas"]["AgentID"];
+                /** @description The most rows of one page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description next_cursor of the page before, unchanged; left out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of documents. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentPage"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_id": "u-17",
+                 *       "id": "handbook",
+                 *       "title": "Handbook",
+                 *       "url": "https://wiki.example.com/handbook",
+                 *       "content_type": "text/markdown",
+                 *       "content": "# Leave\n\nYou have 28 days of paid holiday a year."
+                 *     }
+                 */
+                "application/json": components["schemas"]["DocumentRequest"];
+            };
+        };
+        responses: {
+            /** @description The document was here already, just so. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredDocument"];
+                };
+            };
+            /** @description The new document, or its new version. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredDocument"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadAnswer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the server gave the document.
+                 * @example 0198c0de-0000-7000-8000-000000000001
+                 */
+                id: components["parameters"]["DocumentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentWithPassages"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    forgetDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the server gave the document.
+                 * @example 0198c0de-0000-7000-8000-000000000001
+                 */
+                id: components["parameters"]["DocumentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document as it stands. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangedDocument"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id that the server gave the document.
+                 * @example 0198c0de-0000-7000-8000-000000000001
+                 */
+                id: components["parameters"]["DocumentID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document as it stands. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangedDocument"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadAnswer"];
             503: components["responses"]["Unavailable"];
         };
     };
