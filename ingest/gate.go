@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hippocampus/ingest/policy"
+	"hippocampus/internal/attachment"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/secret"
 	"hippocampus/scorer"
@@ -32,6 +33,9 @@ func (s *Service) gate(
 			c.Verdict = memory.InvalidAnswer
 			c.Content = excerpt(f.Content)
 			c.Reason = becauseUnusable + f.Invalid
+		} else if attachment.IsNote(f.Content) {
+			c.Verdict = memory.InvalidAnswer
+			c.Reason = becauseUnusable + "names an attachment, and states nothing"
 		} else if f.Voice != voice.Own {
 			c.Verdict = memory.BelowThreshold
 			c.Reason = becauseVoice + ": " + string(f.Voice)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"hippocampus/internal/attachment"
 	"hippocampus/internal/memory"
 	"hippocampus/server/frame"
 )
@@ -67,15 +68,15 @@ func (m messageRequest) text(path string, c *frame.Checks) string {
 	return e.Refusal
 }
 
+var partType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
 // partNames are the names of parts that are not text, by their type; a part of another type
 // is named by its type.
 var partNames = map[string]string{
 	"image_url": "image", "input_image": "image", "input_audio": "audio", "input_file": "file", "video_url": "video",
 }
 
-var partType = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-
-// textOfParts joins the texts of content parts, and names the others: "[image]".
+// textOfParts joins the texts of content parts, and names the others: "[image: A dog, https://example.com/dog.jpg]".
 func textOfParts(parts []any, path string, c *frame.Checks) string {
 	lines := make([]string, len(parts))
 	for i, part := range parts {
@@ -95,7 +96,7 @@ func textOfParts(parts []any, path string, c *frame.Checks) string {
 			}
 			lines[i] = said
 		default:
-			lines[i] = "[" + cmp.Or(partNames[kind], kind) + "]"
+			lines[i] = attachment.Of(fields).Note(cmp.Or(partNames[kind], kind))
 		}
 	}
 	return strings.Join(lines, "\n")

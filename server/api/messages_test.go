@@ -54,7 +54,7 @@ func TestTurns_TakeMessagesOfOpenAIClients(t *testing.T) {
 			content: "Sorry."},
 		{name: "spoken", message: `{"role":"assistant","content":null,"audio":{"id":"a_1"}}`},
 		{name: "reasoned", message: `{"role":"assistant","content":"42","reasoning_content":"6 * 7"}`, content: "42"},
-		{name: "parts", content: "Where is\nthis?\n[image]\n[audio]\n[file]\n[video]\n[x.new-part]",
+		{name: "parts", content: "Where is\nthis?\n[image: https://x/a.png]\n[audio]\n[file]\n[video]\n[x.new-part]",
 			message: `{"role":"user", "content":[{"type":"text","text":"Where is"},{"type":"input_text","text":"this?"},
 				{"type":"image_url","image_url":{"url":"https://x/a.png","detail":"low"}},{"type":"input_audio","input_audio":{}},
 				{"type":"file","file":{"file_id":"f"}},{"type":"video_url","video_url":{}},{"type":"x.new-part"}],"tags":["t"]}`},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hippocampus/internal/attachment"
 	"hippocampus/internal/memory"
 )
 
@@ -96,10 +97,25 @@ type content struct {
 	parts []part // nil: a string
 }
 
-// part is a part of a message. Of parts other than texts only the type is kept, since images and files are large.
+// part is a part of a message. Of parts other than texts the type, the caption and where they are is kept: of data,
+// which may be large, the media type and the hash.
 type part struct {
 	Type string `json:"type"`
 	Text string `json:"text,omitempty"`
+	attachment.Attachment
+}
+
+// UnmarshalJSON reads the fields of the shape of a part.
+func (p *part) UnmarshalJSON(raw []byte) error {
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
+	}
+	p.Type, _ = fields["type"].(string)
+	if p.Text, _ = fields["text"].(string); p.Text == "" {
+		p.Attachment = attachment.Of(fields)
+	}
+	return nil
 }
 
 // UnmarshalJSON reads a string, null or a list of parts.
@@ -132,14 +148,14 @@ func (c content) remembered() any {
 	for _, p := range c.parts {
 		if p.Text == "" && len(kept) < mostParts && partType.MatchString(p.Type) && !strings.HasSuffix(p.Type, "text") &&
 			p.Type != "refusal" {
-			kept = append(kept, part{Type: p.Type})
+			kept = append(kept, part{Type: p.Type, Attachment: p.Attachment})
 		}
 	}
 	if len(kept) == 0 {
 		return shortened(c.text)
 	}
 	if c.text != "" {
-		kept = append([]part{{"text", shortened(c.text)}}, kept...)
+		kept = append([]part{{Type: "text", Text: shortened(c.text)}}, kept...)
 	}
 	return kept
 }

@@ -67,7 +67,10 @@ func TestProxy_AddsExactlyOneMessage(t *testing.T) {
 	turn := []map[string]any{{
 		"id": response.Header.Get(headerTurn), "user_id": "ana", "conversation_id": "c-1", "messages": []any{
 			map[string]any{"role": "user", "content": []any{
-				map[string]any{"type": "text", "text": "Where do I live?"}, map[string]any{"type": "image_url"},
+				map[string]any{"type": "text", "text": "Where do I live?"}, map[string]any{
+					"type": "image_url", "media_type": "image/png",
+					"sha256": "709e80c88487a2411e1ee4dfb9f22a861492d20c4765150c0c794abd70f8147c",
+				},
 			}},
 			map[string]any{"role": "assistant", "content": "In Lisbon."},
 		},

@@ -172,7 +172,7 @@ func (p program) showDocument() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "show NAME",
 		Short:       "Show the passages of a document, named by its id",
-		Example:     "  hippocampus document show handbook.md --user ada",
+		Example:     "  hippocampus document show notes --user ada",
 		Annotations: map[string]string{Routes: "GET /v1/documents\nGET /v1/documents/{id}"},
 		Args:        cobra.ExactArgs(1),
 	}

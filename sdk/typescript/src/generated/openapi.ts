@@ -2299,7 +2299,9 @@ export interface components {
         NextCursor: string;
         /**
          * @description One utterance, in the shape of a message of OpenAI's chat completions. A message that is more than a text is kept as
-         *     it was sent; its words are read: the texts of its parts, with the others named ("[image]"), else its refusal.
+         *     it was sent; its words are read: the texts of its parts, else its refusal. Another part is named, with what
+         *     is known of it: "[image: A heron, https://example.com/heron.jpg]", or "[image: image/png, sha256 9b96a1fe1d548cbb]".
+         *     No fact is made of such a note, and the query of a URL is not in it.
          */
         Message: {
             /**
