@@ -14,8 +14,8 @@ import (
 // fit it are another voice's, such as those of a pasted mail.
 const otherVoice = 0.5
 
-// ofDocument is the share of its relevance that a passage of a document keeps if the question is about the user, so that
-// what the user said comes first.
+// ofDocument is the share of its relevance that a passage of a document keeps if the question is about the user, so
+// that what the user said comes first.
 const ofDocument = 0.7
 
 // aboutSelf matches questions whose subject is the user.

@@ -224,6 +224,7 @@ func (m *mover) documents(limit int) {
 		if d.taken {
 			ref += ending(d.id)
 		}
-		m.some.Deleted.Documents += m.run(`UPDATE documents SET user_id = $1, ref = $2 WHERE id = $3`, m.into.UserID, ref, d.id)
+		m.some.Deleted.Documents += m.run(`UPDATE documents SET user_id = $1, ref = $2 WHERE id = $3`,
+			m.into.UserID, ref, d.id)
 	}
 }

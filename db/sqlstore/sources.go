@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-const selectSources = `SELECT id, app_id, user_id, agent_id, ref, client_id, title, url, content_type, version, hash, tags,
-	metadata, passages, at, created_at, changed_at, forgotten_at FROM documents WHERE `
+const selectSources = `SELECT id, app_id, user_id, agent_id, ref, client_id, title, url, content_type, version, hash,
+	tags, metadata, passages, at, created_at, changed_at, forgotten_at FROM documents WHERE `
 
 func sourceFields(d *memory.SourceDocument) []any {
 	return []any{&d.ID, &d.AppID, &d.UserID, &d.AgentID, &d.Ref, &d.ClientID, &d.Title, &d.URL, &d.ContentType,
@@ -59,7 +59,8 @@ func (u *UserTx) SourceDocumentByRef(
 	ctx context.Context, agentID, ref string,
 ) (d memory.SourceDocument, ok bool, err error) {
 	d, ok, err = first(ctx, u.conn, sourceFields,
-		selectSources+`app_id = $1 AND user_id = $2 AND agent_id = $3 AND ref = $4`, u.Owner.AppID, u.Owner.UserID, agentID, ref)
+		selectSources+`app_id = $1 AND user_id = $2 AND agent_id = $3 AND ref = $4`,
+		u.Owner.AppID, u.Owner.UserID, agentID, ref)
 	return d, ok, u.fault(err, "find the document")
 }
 

@@ -1,6 +1,7 @@
 // Package attachment says what is known of a part of a message that is no text, such as an image:
 //
-//	part of OpenAI, Anthropic, MCP or mem0 -> caption, URL without its query, media type and hash of data -> "[image: ...]"
+//	part of OpenAI, Anthropic, MCP or mem0 -> caption, URL without its query, media type and hash of data
+//	                                       -> a note, such as "[image: A heron, https://example.com/heron.jpg]"
 package attachment
 
 import (
@@ -70,7 +71,8 @@ func Of(part map[string]any) Attachment {
 		}
 		header, encoded, _ := strings.Cut(inline, ",")
 		mediaType, _, _ := strings.Cut(header, ";")
-		a.MediaType, address, data = line(mediaType), "", encoded
+		a.MediaType = line(mediaType)
+		address, data = "", encoded
 	}
 	a.URL = withoutQuery(address)
 	if data != "" {

@@ -135,7 +135,9 @@ func TestConfine_KeyOfAUserReachesNoOtherUser(t *testing.T) {
 	own["memory"], foreign["memory"] = f.peanuts().ID, f.keep(ingest.Write{Owner: owner("eve"), Content: "Is rich."}).ID
 	own["turn"], foreign["turn"] = f.accept("u", "", "I moved.").ID, f.accept("eve", "", "I moved.").ID
 	for _, of := range []map[string]string{own, foreign} {
-		given := ingest.GivenDocument{Owner: owner(of["USER"]), ContentType: memory.PlainText, Content: "The kitchen is upstairs."}
+		given := ingest.GivenDocument{
+			Owner: owner(of["USER"]), ContentType: memory.PlainText, Content: "The kitchen is upstairs.",
+		}
 		stored, err := f.service.WriteDocument(t.Context(), given)
 		if err != nil {
 			t.Fatal(err)

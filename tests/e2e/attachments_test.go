@@ -5,15 +5,16 @@ import (
 	"testing"
 )
 
-// What is known of an image is a part of the message, in each shape and at each door, is found by its caption, and never
-// becomes a fact. Neither the data of an image nor the query of its URL is kept in the words.
+// What is known of an image is a part of the message, in each shape and at each door, is found by its caption, and
+// never becomes a fact. Neither the data of an image nor the query of its URL is kept in the words.
 func TestAttachments_AreDescribedInMessages(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		parts := map[string]object{
 			"openai": {"type": "image_url", "caption": "A heron in the reeds",
 				"image_url": object{"url": "https://x.example/heron.jpg?sig=topsecret"}},
-			"responses": {"type": "input_image", "alt": "A heron in the reeds", "image_url": "data:image/png;base64,aGkgdGhlcmU="},
+			"responses": {"type": "input_image", "alt": "A heron in the reeds",
+				"image_url": "data:image/png;base64,aGkgdGhlcmU="},
 			"anthropic": {"type": "image", "title": "A heron in the reeds",
 				"source": object{"type": "base64", "media_type": "image/png", "data": "aGkgdGhlcmU="}},
 			"mcp":  {"type": "image", "description": "A heron in the reeds", "data": "aGkgdGhlcmU=", "mimeType": "image/png"},

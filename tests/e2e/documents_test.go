@@ -36,8 +36,8 @@ func (s *server) passagesOf(id any) []object {
 	return s.call("GET", "/v1/documents/"+id.(string), nil, 200).list("passages")
 }
 
-// Of twenty questions about a handbook of 3,000 words, recall finds the answer first for at least sixteen, and among the
-// first three for at least nineteen.
+// Of twenty questions about a handbook of 3,000 words, recall finds the answer first for at least sixteen, and among
+// the first three for at least nineteen.
 func TestDocuments_AnswerQuestionsAboutAHandbook(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
@@ -122,7 +122,8 @@ func TestDocuments_AreReplacedByPart(t *testing.T) {
 		moved := s.call("GET", "/v1/memories/"+after[1].(string), nil, 200)
 		metadata := moved.body["metadata"].(map[string]any)
 		cited := metadata["document"].(map[string]any)
-		if metadata["document_id"] != id || cited["title"] != "Handbook" || cited["passage"] != 2.0 || cited["since_version"] != 1.0 {
+		if metadata["document_id"] != id || cited["title"] != "Handbook" || cited["passage"] != 2.0 ||
+			cited["since_version"] != 1.0 {
 			t.Errorf("the citation of a passage that has moved: %v", cited)
 		}
 		context := s.call("POST", "/v1/context", object{"user_id": "ada", "query": hotel}, 200).body["text"].(string)
@@ -135,7 +136,8 @@ func TestDocuments_AreReplacedByPart(t *testing.T) {
 			"Likes cheap hotels.":                               {"metadata": object{"document_id": nil}},
 			"Travel\nA hotel may cost up to 160 euros a night.": {"metadata": object{"document_id": id}},
 		} {
-			chosen := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": hotel, "filter": filter}, 200).list("memories")
+			query := object{"user_id": "ada", "query": hotel, "filter": filter}
+			chosen := s.call("POST", "/v1/recall", query, 200).list("memories")
 			if len(chosen) == 0 || chosen[0]["content"] != want {
 				t.Errorf("the filter %v chooses %v", filter, chosen)
 			}
@@ -174,7 +176,8 @@ func TestDocuments_SayNothingAboutTheUser(t *testing.T) {
 		s.call("POST", "/v1/documents", give("cv", "I live in Utrecht."), 201)
 		s.call("POST", "/v1/documents", give("letter", "# Where I live\n\nI live in Utrecht, in a flat."), 201)
 		s.call("POST", "/v1/documents", give("copy", own), 201)
-		found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": question, "touch": false}, 200).list("memories")
+		query := object{"user_id": "ada", "query": question, "touch": false}
+		found := s.call("POST", "/v1/recall", query, 200).list("memories")
 		if len(found) < 3 || found[0]["content"] != own || found[0]["said_by"] == "document" {
 			t.Errorf("%s finds %v", question, found)
 		}
@@ -197,7 +200,8 @@ func TestDocuments_SayNothingAboutTheUser(t *testing.T) {
 		for _, m := range s.call("GET", "/v1/memories?user_id=ada&type=fact&limit=100", nil, 200).list("memories") {
 			s.call("DELETE", "/v1/memories/"+m["id"].(string), nil, 200)
 		}
-		if left := s.recalled("ada", question); strings.Contains(left, own+"\n") || !strings.Contains(left, own+" It is sunny.") {
+		left := s.recalled("ada", question)
+		if strings.Contains(left, own+"\n") || !strings.Contains(left, own+" It is sunny.") {
 			t.Errorf("after forgetting the user's words: %s", left)
 		}
 	})
