@@ -39,6 +39,7 @@ type Store interface {
 	Timelines
 	Instructions
 	Policies
+	Reprocessings
 	Skills
 	Files
 	SourceDocuments
@@ -121,8 +122,8 @@ type Turns interface {
 	FailTurn(ctx context.Context, turnID string, attempts int, lastError string, at time.Time,
 		refused *memory.Candidate) error
 	// EndTurns marks accepted turns that yield no memory and no candidate as processed,
-	// counts one more attempt for each, and sets LeftOut unless it is empty. Turns that are no longer accepted or no
-	// longer exist are left alone. A crash of the database may undo it: the turns are
+	// counts one more attempt for each, notes Scored, and sets LeftOut unless it is empty. Turns that are no longer
+	// accepted or no longer exist are left alone. A crash of the database may undo it: the turns are
 	// then accepted and due as before.
 	EndTurns(ctx context.Context, turns []EndedTurn, at time.Time) error
 	// ReplayTurn makes a failed or accepted turn accepted, queued and due at an
@@ -134,6 +135,7 @@ type Turns interface {
 type EndedTurn struct {
 	ID      string
 	LeftOut []memory.Omission
+	Scored  memory.Scoring
 }
 
 // LogState is the state of the log of a conversation: it changes with each turn, and with what is withheld or

@@ -87,6 +87,7 @@ type UserTx interface {
 	ActivityTx
 	UserZoneTx
 	UserModeTx
+	ReprocessingTx
 
 	// Memories returns the memories with these ids that exist, in any status, with embeddings.
 	Memories(ctx context.Context, ids []string) ([]memory.Memory, error)
@@ -125,9 +126,9 @@ type UserTx interface {
 	CutTurn(ctx context.Context, turnID string, messages []memory.Message) error
 	// LeaveOut replaces LeftOut of a turn. A turn that is gone is left alone.
 	LeaveOut(ctx context.Context, turnID string, leftOut []memory.Omission) error
-	// FinishTurn makes an accepted turn processed. KindConflict: another worker has
+	// FinishTurn makes an accepted turn processed, and notes what has scored it. KindConflict: another worker has
 	// finished it.
-	FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error
+	FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time, scored memory.Scoring) error
 }
 
 // MemoryFilter chooses memories. Empty fields do not restrict.

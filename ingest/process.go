@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -119,7 +120,7 @@ func (s *Service) write(
 			if err := leaveOut(ctx, tx, turn); err != nil {
 				return err
 			}
-			err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()))
+			err := tx.FinishTurn(ctx, turn.ID, turn.Attempts+1, memory.Instant(s.Now()), turn.Scored)
 			if memory.IsKind(err, memory.KindConflict) {
 				return errFinished
 			}
@@ -182,7 +183,26 @@ func (s *Service) drafts(
 }
 
 // causeOf returns the cause that is recorded with the changes of a turn.
-func causeOf(t memory.Turn) string { return "turn " + t.ID }
+func causeOf(t memory.Turn) string { return ofTurn + t.ID }
+
+// The cause of the changes of a turn: the turn and, if it was scored again, the run.
+const (
+	ofTurn  = "turn "
+	scoring = ", scored again by "
+)
+
+// turnOf returns the id of the turn that is the cause of a change; "" if another cause is.
+func turnOf(cause string) string {
+	turn, isTurns := strings.CutPrefix(cause, ofTurn)
+	if !isTurns {
+		return ""
+	}
+	id, _, _ := strings.Cut(turn, scoring)
+	return id
+}
+
+// isBy reports whether a turn is the cause of an event.
+func isBy(e memory.Event, turnID string) bool { return turnOf(e.Cause) == turnID }
 
 // settle copies the verdict, the memory id and the reason of a written draft to its candidate.
 func settle(c *memory.Candidate, w write.Written) {

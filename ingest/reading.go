@@ -23,6 +23,7 @@ type reading struct {
 func (s *Service) reading(ctx context.Context, rules *policy.Rules, turn memory.Turn) (r reading, err error) {
 	r = reading{rules: rules, stored: len(turn.Withheld)}
 	turn.Policy = rules.Policy()
+	turn.Scored = memory.Scoring{By: s.Scorer.Name(), Policy: rules.Version()}
 	r.accepted = s.cut(rules, turn)
 	r.turn = s.read(r.accepted)
 	if r.echoes, err = s.echoes(ctx, r.turn); err != nil {

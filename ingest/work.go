@@ -170,7 +170,7 @@ func (s *Service) processTaken(ctx context.Context, t taken) {
 // a turn of a conversation at once, since readers of the conversation expect it to be processed.
 func (s *Service) end(ctx context.Context, turn memory.Turn) error {
 	release := s.hold(turn.ID)
-	ended := db.EndedTurn{ID: turn.ID, LeftOut: turn.LeftOut}
+	ended := db.EndedTurn{ID: turn.ID, LeftOut: turn.LeftOut, Scored: turn.Scored}
 	if turn.ConversationID == "" && s.ended.add(ended) {
 		return nil // endBatch releases it
 	}

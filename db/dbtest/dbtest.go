@@ -140,6 +140,8 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"token days":              tokenDays,
 		"policies":                policies,
 		"source documents":        sourceDocuments,
+		"reprocessings":           reprocessings,
+		"select turns":            selectTurns,
 		"hold re-embedding":       holdReembedding,
 		"leases of a clock ahead": leasesOfAClockAhead,
 		"announcements":           announcements,

@@ -79,7 +79,7 @@ func fill(t *testing.T, s db.Store, owner memory.Owner) {
 	}
 	memories[4].Status = memory.Forgotten
 	must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
-		must(t, tx.FinishTurn(ctx, done.ID, 1, epoch))
+		must(t, tx.FinishTurn(ctx, done.ID, 1, epoch, memory.Scoring{}))
 		must(t, tx.AddCandidates(ctx, []memory.Candidate{newCandidate(done.ID), newCandidate(done.ID)}))
 		must(t, tx.Insert(ctx, memories, time.Time{}))
 		must(t, tx.SetState(ctx, db.UserState{ReflectedAt: epoch}))

@@ -126,7 +126,7 @@ func isolation(t *testing.T, s db.Store) {
 			return tx.SettleCandidate(ctx, proposal.Candidate)
 		}), memory.KindNotFound)
 		wantKind(t, try(func(ctx context.Context, tx db.UserTx) error {
-			return tx.FinishTurn(ctx, turn.ID, 1, epoch)
+			return tx.FinishTurn(ctx, turn.ID, 1, epoch, memory.Scoring{})
 		}), memory.KindNotFound)
 	}
 	wantSame(t, "alice's candidate", listed(t, s, proposal.ID), []db.Proposal{proposal})

@@ -63,6 +63,7 @@ func Load(t *testing.T, s db.Store, owners int) {
 		}
 		loadConsolidations(t, s, owner)
 		loadRecalls(t, s, owner)
+		loadReprocessings(t, s, owner)
 		tasks, err := s.ClaimVectors(t.Context(), ids(all[:78]), epoch, after(1))
 		must(t, err)
 		must(t, s.FinishVectors(t.Context(), tasks, epoch))
@@ -172,8 +173,9 @@ func Exercise(t *testing.T, s db.Store) {
 		must(t, tx.Update(ctx, rows[0]))
 		must(t, tx.AddEvents(ctx, []memory.Event{newEvent(rows[0].ID, memory.EventUpdated, epoch)}))
 		must(t, tx.AddCandidates(ctx, []memory.Candidate{newCandidate(turn.ID)}))
-		return tx.FinishTurn(ctx, turn.ID, 1, epoch)
+		return tx.FinishTurn(ctx, turn.ID, 1, epoch, memory.Scoring{})
 	}))
+	exerciseReprocessings(t, s, owner, turn.ID)
 	_, err = s.Memory(ctx, owner.AppID, known[0])
 	must(t, err)
 	_, err = s.History(ctx, owner.AppID, known[0])

@@ -40,7 +40,7 @@ func pastTurns(t *testing.T, s db.Store) {
 	accepted(t, s, first, second, waiting, foreign)
 	finish := func(turn memory.Turn) {
 		must(t, s.InUser(t.Context(), turn.Owner, func(ctx context.Context, tx db.UserTx) error {
-			return tx.FinishTurn(ctx, turn.ID, 1, after(9))
+			return tx.FinishTurn(ctx, turn.ID, 1, after(9), memory.Scoring{})
 		}))
 	}
 	finish(first)

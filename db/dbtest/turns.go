@@ -97,7 +97,7 @@ func turnStatus(t *testing.T, s db.Store) {
 	accepted(t, s, waiting, failed, processed)
 	must(t, s.FailTurn(t.Context(), failed.ID, 3, "gave up", epoch, nil))
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
-		return tx.FinishTurn(ctx, processed.ID, 1, epoch)
+		return tx.FinishTurn(ctx, processed.ID, 1, epoch, memory.Scoring{})
 	}))
 	for id, want := range map[string]memory.TurnStatus{
 		waiting.ID: memory.TurnAccepted, failed.ID: memory.TurnFailed, processed.ID: memory.TurnProcessed,

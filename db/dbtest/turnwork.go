@@ -153,7 +153,7 @@ func replayTurn(t *testing.T, s db.Store) {
 	wantKind(t, err, memory.KindNotFound)
 
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
-		return tx.FinishTurn(ctx, turn.ID, 1, after(5))
+		return tx.FinishTurn(ctx, turn.ID, 1, after(5), memory.Scoring{})
 	}))
 	_, err = s.ReplayTurn(ctx, "app", turn.ID, epoch)
 	wantKind(t, err, memory.KindConflict)
@@ -217,7 +217,7 @@ func finishTurn(t *testing.T, s db.Store) {
 	must(t, s.DeferTurn(t.Context(), turn.ID, 1, "unavailable", after(70), nil))
 	finish := func(owner memory.Owner, id string) error {
 		return s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
-			return tx.FinishTurn(ctx, id, 2, after(80))
+			return tx.FinishTurn(ctx, id, 2, after(80), memory.Scoring{})
 		})
 	}
 	wantKind(t, finish(memory.Owner{AppID: "app", UserID: "bob"}, turn.ID), memory.KindNotFound)

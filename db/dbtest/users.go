@@ -133,7 +133,7 @@ func rollback(t *testing.T, s db.Store) {
 		must(t, tx.Update(ctx, changed))
 		must(t, tx.AddEvents(ctx, []memory.Event{newEvent(kept.ID, memory.EventUpdated, epoch)}))
 		must(t, tx.AddCandidates(ctx, []memory.Candidate{newCandidate(turn.ID)}))
-		must(t, tx.FinishTurn(ctx, turn.ID, 1, epoch))
+		must(t, tx.FinishTurn(ctx, turn.ID, 1, epoch, memory.Scoring{}))
 	}
 	unchanged := func(what string) {
 		t.Helper()

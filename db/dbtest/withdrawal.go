@@ -48,7 +48,7 @@ func withdrawal(t *testing.T, s db.Store) {
 	must(t, s.EndTurns(ctx, []db.EndedTurn{{ID: turn.ID}}, after(6)))
 	must(t, s.FailTurn(ctx, turn.ID, 1, "late", after(6), nil))
 	wantKind(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
-		return tx.FinishTurn(ctx, turn.ID, 1, after(6))
+		return tx.FinishTurn(ctx, turn.ID, 1, after(6), memory.Scoring{})
 	}), memory.KindConflict)
 	claimed, err := s.ClaimTurns(ctx, after(100), after(200), 10)
 	must(t, err)

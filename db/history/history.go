@@ -139,6 +139,14 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	return r.tx.AddEvents(ctx, r.events)
 }
 
+// Noted lists the ids of the memories of the events, as often as they have one.
+func (r *Recorder) Noted() (ids []string) {
+	for _, e := range r.events {
+		ids = append(ids, e.MemoryID)
+	}
+	return ids
+}
+
 // Changed lists the ids of the memories to push to the vector store after the
 // transaction is committed.
 func (r *Recorder) Changed() []string { return r.changed }

@@ -238,13 +238,15 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 }
 
 func (s *Store) EndTurns(ctx context.Context, turns []db.EndedTurn, at time.Time) error {
-	ids, leftOut, err := sqlstore.Ended(turns)
+	ids, leftOut, scored, err := sqlstore.Ended(turns)
 	if err != nil {
 		return err
 	}
 	err = s.execAsync(ctx, lockAccepted+`
 		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = $2,
-			messages_kept = true, left_out = coalesce($3::json -> turns.id::text, left_out)
-		FROM mine WHERE `+isMine, onlyIDs(ids), at, leftOut)
+			messages_kept = true, left_out = coalesce($3::json -> turns.id::text, left_out),
+			scored_by = $4::json -> turns.id::text ->> 'by',
+			scored_policy = ($4::json -> turns.id::text ->> 'policy')::integer
+		FROM mine WHERE `+isMine, onlyIDs(ids), at, leftOut, scored)
 	return fault(err, "end the turns")
 }

@@ -148,13 +148,16 @@ func (s *Store) RenewTurns(ctx context.Context, turnIDs []string, due time.Time)
 }
 
 func (s *Store) EndTurns(ctx context.Context, turns []db.EndedTurn, at time.Time) error {
-	ids, leftOut, err := sqlstore.Ended(turns)
+	ids, leftOut, scored, err := sqlstore.Ended(turns)
 	if err != nil {
 		return err
 	}
 	_, err = s.exec(ctx, `
-		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?,
-			messages_kept = true, left_out = coalesce(json_extract(?, '$."' || id || '"'), left_out)
-		WHERE id IN (SELECT value FROM json_each(?)) AND status = 'accepted'`, moment(at), string(leftOut), list(ids))
+		UPDATE turns SET status = 'processed', attempts = attempts + 1, last_error = '', processed_at = ?1,
+			messages_kept = true, left_out = coalesce(json_extract(?2, '$."' || id || '"'), left_out),
+			scored_by = json_extract(?3, '$."' || id || '".by'),
+			scored_policy = json_extract(?3, '$."' || id || '".policy')
+		WHERE id IN (SELECT value FROM json_each(?4)) AND status = 'accepted'`,
+		moment(at), string(leftOut), string(scored), list(ids))
 	return fault(err, "end the turns")
 }

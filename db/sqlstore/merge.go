@@ -277,6 +277,11 @@ func (m *mover) rest(limit int, keep string) {
 	m.from(`DELETE FROM indexes WHERE app_id = $1 AND user_id IN ($2, $3)`)
 	m.from(`UPDATE message_ids SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)
 	m.from(`UPDATE proposed_insights SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)
+	m.from(`UPDATE reprocessings SET user_id = $3, note = CASE WHEN state = 'running' THEN $4 ELSE note END,
+			ended_at = CASE WHEN state = 'running' THEN $5 ELSE ended_at END,
+			state = CASE WHEN state = 'running' THEN 'stopped' ELSE state END
+		WHERE app_id = $1 AND user_id = $2`, "the user has another id now: begin again", m.now)
+	m.rows("reprocessed_turns", `reprocessing_id, user_id, said_at, turn_id`, limit)
 	m.from(`UPDATE user_zones SET chosen = (SELECT chosen FROM user_zones WHERE app_id = $1 AND user_id = $2)
 		WHERE app_id = $1 AND user_id = $3 AND chosen = ''
 			AND EXISTS (SELECT 1 FROM user_zones WHERE app_id = $1 AND user_id = $2)`)

@@ -15,7 +15,7 @@ import (
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
 	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event,
-	expires_at, coalesce(memory, ''), `
+	expires_at, coalesce(memory, ''), scored_by, scored_policy, `
 	TurnColumns     = bareTurnColumns + `messages, withheld, left_out`
 	withoutMessages = bareTurnColumns + `NULL::json, NULL::json, NULL::json`
 	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
@@ -28,7 +28,7 @@ func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFi
 func turnFields(t *memory.Turn) []any {
 	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
 		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent,
-		&t.ExpiresAt, &t.Memory, &t.Messages, &t.Withheld, &t.LeftOut}
+		&t.ExpiresAt, &t.Memory, &t.Scored.By, &t.Scored.Policy, &t.Messages, &t.Withheld, &t.LeftOut}
 }
 
 func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
@@ -122,14 +122,16 @@ func (s *Store) ConversationTurns(
 	return turns, s.fault(err, "list the turns of the conversation")
 }
 
-func (u *UserTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+func (u *UserTx) FinishTurn(
+	ctx context.Context, turnID string, attempts int, at time.Time, scored memory.Scoring,
+) error {
 	if !memory.IsID(turnID) {
 		return NotFound("turn", turnID)
 	}
 	n, err := u.exec(ctx, `UPDATE turns SET status = 'processed', attempts = $4, last_error = '', processed_at = $5,
-			messages_kept = true
+			messages_kept = true, scored_by = $6, scored_policy = $7
 		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3 AND {|+}status = 'accepted'`,
-		turnID, u.Owner.AppID, u.Owner.UserID, attempts, at)
+		turnID, u.Owner.AppID, u.Owner.UserID, attempts, at, scored.By, scored.Policy)
 	if err != nil || n == 1 {
 		return u.fault(err, "finish the turn")
 	}
@@ -166,13 +168,13 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	_, err = u.exec(ctx, `
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
-			withheld, withdrawn_at, left_out, expires_at, memory)
+			withheld, withdrawn_at, left_out, expires_at, memory, scored_by, scored_policy)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19, $20,
-			$21, $22, nullif($23, ''))`,
+			$21, $22, nullif($23, ''), $24, $25)`,
 		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
 		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt), leftOut, null(t.ExpiresAt),
-		t.Memory)
+		t.Memory, t.Scored.By, t.Scored.Policy)
 	if err == nil {
 		t.Owner = u.Owner
 		err = noteMessageIDs(ctx, u.conn, t)
@@ -251,17 +253,20 @@ func ListJSON[T any](list []T) (json.RawMessage, error) {
 	return column, nil
 }
 
-// Ended returns the ids of ended turns, and what is left out of them as a JSON object by id.
-func Ended(turns []db.EndedTurn) (ids []string, leftOut []byte, err error) {
-	byID := map[string][]memory.Omission{}
+// Ended returns the ids of ended turns, and by id, as JSON, what is left out of them and what has scored them.
+func Ended(turns []db.EndedTurn) (ids []string, leftOut, scored []byte, err error) {
+	omissions, scorings := map[string][]memory.Omission{}, map[string]memory.Scoring{}
 	for _, t := range turns {
-		ids = append(ids, t.ID)
+		ids, scorings[t.ID] = append(ids, t.ID), t.Scored
 		if len(t.LeftOut) > 0 {
-			byID[t.ID] = t.LeftOut
+			omissions[t.ID] = t.LeftOut
 		}
 	}
-	if leftOut, err = json.Marshal(byID); err != nil {
+	if leftOut, err = json.Marshal(omissions); err == nil {
+		scored, err = json.Marshal(scorings)
+	}
+	if err != nil {
 		err = memory.Errorf(memory.KindInvalid, "write what is left out of turns as JSON: %w", err)
 	}
-	return ids, leftOut, err
+	return ids, leftOut, scored, err
 }

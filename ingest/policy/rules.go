@@ -225,6 +225,14 @@ func (r *Rules) AsksModel() bool { return r != nil && r.PolicyVersion.Never.Inst
 // HasNever reports whether the policy says what is never kept.
 func (r *Rules) HasNever() bool { return r != nil && !r.PolicyVersion.Never.IsZero() }
 
+// Version returns the number of the policy; 0 without one.
+func (r *Rules) Version() int {
+	if r == nil {
+		return 0
+	}
+	return r.Number
+}
+
 // Policy returns what the policy says; nil if it says nothing.
 func (r *Rules) Policy() *memory.Policy {
 	if r == nil || r.IsZero() {

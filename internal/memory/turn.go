@@ -62,6 +62,7 @@ type Turn struct {
 	KeyMemory      Mode            // of the key that reports it; On in a turn that is read
 	MemoryLevel    Level           // what Memory is set for; empty in a turn that is read
 	Policy         *Policy         // of its app, for the scorer; nil without one, or in a turn that is read
+	Scored         Scoring         // zero until it is processed
 
 	Status      TurnStatus
 	Attempts    int    // answers of the scorer, including refused ones; an unavailable scorer does not count

@@ -61,6 +61,16 @@ func (store *crashingStore) AddTokens(ctx context.Context, used []memory.TokenDa
 	})
 }
 
+func (store *crashingStore) AdvanceReprocessing(
+	ctx context.Context,
+	from memory.Reprocessing,
+	to memory.Reprocessing,
+) error {
+	return act(store.fuse, "AdvanceReprocessing", func() error {
+		return store.real.AdvanceReprocessing(ctx, from, to)
+	})
+}
+
 func (store *crashingStore) Ages(ctx context.Context, appID string, f func(string, db.Age) error) error {
 	return act(store.fuse, "Ages", func() error {
 		return store.real.Ages(ctx, appID, f)
@@ -135,6 +145,12 @@ func (store *crashingStore) BeginMerge(
 ) (db.Erasure, error) {
 	return get(store.fuse, "BeginMerge", func() (db.Erasure, error) {
 		return store.real.BeginMerge(ctx, m, at, due, job)
+	})
+}
+
+func (store *crashingStore) BeginReprocessing(ctx context.Context, r memory.Reprocessing, job db.Job) error {
+	return act(store.fuse, "BeginReprocessing", func() error {
+		return store.real.BeginReprocessing(ctx, r, job)
 	})
 }
 
@@ -938,6 +954,15 @@ func (store *crashingStore) ListRecalls(
 	})
 }
 
+func (store *crashingStore) ListReprocessings(
+	ctx context.Context,
+	f db.ReprocessingFilter,
+) ([]memory.Reprocessing, error) {
+	return get(store.fuse, "ListReprocessings", func() ([]memory.Reprocessing, error) {
+		return store.real.ListReprocessings(ctx, f)
+	})
+}
+
 func (store *crashingStore) ListSkills(ctx context.Context, f db.SkillFilter) ([]memory.Skill, error) {
 	return get(store.fuse, "ListSkills", func() ([]memory.Skill, error) {
 		return store.real.ListSkills(ctx, f)
@@ -1127,6 +1152,12 @@ func (store *crashingStore) PurgeRecalls(ctx context.Context, before time.Time, 
 	})
 }
 
+func (store *crashingStore) PurgeReprocessings(ctx context.Context, before time.Time) error {
+	return act(store.fuse, "PurgeReprocessings", func() error {
+		return store.real.PurgeReprocessings(ctx, before)
+	})
+}
+
 func (store *crashingStore) PurgeSourceDocuments(
 	ctx context.Context,
 	before time.Time,
@@ -1240,6 +1271,26 @@ func (store *crashingStore) ReplayTurn(
 	})
 }
 
+func (store *crashingStore) ReprocessedTurns(
+	ctx context.Context,
+	runID string,
+	limit int,
+) ([]memory.ReprocessedTurn, error) {
+	return get(store.fuse, "ReprocessedTurns", func() ([]memory.ReprocessedTurn, error) {
+		return store.real.ReprocessedTurns(ctx, runID, limit)
+	})
+}
+
+func (store *crashingStore) Reprocessing(
+	ctx context.Context,
+	appID string,
+	id string,
+) (memory.Reprocessing, error) {
+	return get(store.fuse, "Reprocessing", func() (memory.Reprocessing, error) {
+		return store.real.Reprocessing(ctx, appID, id)
+	})
+}
+
 func (store *crashingStore) Requeue(ctx context.Context, ids []string, at time.Time) (int, error) {
 	return get(store.fuse, "Requeue", func() (int, error) {
 		return store.real.Requeue(ctx, ids, at)
@@ -1266,6 +1317,18 @@ func (store *crashingStore) SaveIndex(
 ) error {
 	return act(store.fuse, "SaveIndex", func() error {
 		return store.real.SaveIndex(ctx, owner, revision, data)
+	})
+}
+
+func (store *crashingStore) SelectTurns(
+	ctx context.Context,
+	owner memory.Owner,
+	sel memory.TurnSelection,
+	after db.Position,
+	limit int,
+) ([]db.Position, error) {
+	return get(store.fuse, "SelectTurns", func() ([]db.Position, error) {
+		return store.real.SelectTurns(ctx, owner, sel, after, limit)
 	})
 }
 
@@ -1459,6 +1522,17 @@ func (store *crashingStore) Unconsolidated(
 	})
 }
 
+func (store *crashingStore) UndoReprocessing(
+	ctx context.Context,
+	appID string,
+	id string,
+	job db.Job,
+) (memory.Reprocessing, error) {
+	return get(store.fuse, "UndoReprocessing", func() (memory.Reprocessing, error) {
+		return store.real.UndoReprocessing(ctx, appID, id, job)
+	})
+}
+
 func (store *crashingStore) Unembedded(
 	ctx context.Context,
 	space memory.Space,
@@ -1479,6 +1553,12 @@ func (store *crashingStore) Usage(ctx context.Context, appID string, quotas db.U
 func (store *crashingStore) UserHoldings(ctx context.Context, owner memory.Owner) (db.UserHoldings, error) {
 	return get(store.fuse, "UserHoldings", func() (db.UserHoldings, error) {
 		return store.real.UserHoldings(ctx, owner)
+	})
+}
+
+func (store *crashingStore) UserWithTurns(ctx context.Context, appID string, after string) (string, error) {
+	return get(store.fuse, "UserWithTurns", func() (string, error) {
+		return store.real.UserWithTurns(ctx, appID, after)
 	})
 }
 
@@ -1575,6 +1655,16 @@ func (store *crashingTx) AddRelations(ctx context.Context, relations []memory.Re
 	})
 }
 
+func (store *crashingTx) AdvanceReprocessing(
+	ctx context.Context,
+	from memory.Reprocessing,
+	to memory.Reprocessing,
+) error {
+	return act(store.fuse, "tx.AdvanceReprocessing", func() error {
+		return store.real.AdvanceReprocessing(ctx, from, to)
+	})
+}
+
 func (store *crashingTx) Announce(ctx context.Context, announcements []memory.Announcement) error {
 	return act(store.fuse, "tx.Announce", func() error {
 		return store.real.Announce(ctx, announcements)
@@ -1651,6 +1741,12 @@ func (store *crashingTx) DeleteFile(ctx context.Context, id string) error {
 	})
 }
 
+func (store *crashingTx) DropCandidates(ctx context.Context, turnID string, ids []string) error {
+	return act(store.fuse, "tx.DropCandidates", func() error {
+		return store.real.DropCandidates(ctx, turnID, ids)
+	})
+}
+
 func (store *crashingTx) Enqueue(ctx context.Context, job db.Job) error {
 	return act(store.fuse, "tx.Enqueue", func() error {
 		return store.real.Enqueue(ctx, job)
@@ -1696,9 +1792,15 @@ func (store *crashingTx) FileUsage(ctx context.Context) (db.FileUsage, error) {
 	})
 }
 
-func (store *crashingTx) FinishTurn(ctx context.Context, turnID string, attempts int, at time.Time) error {
+func (store *crashingTx) FinishTurn(
+	ctx context.Context,
+	turnID string,
+	attempts int,
+	at time.Time,
+	scored memory.Scoring,
+) error {
 	return act(store.fuse, "tx.FinishTurn", func() error {
-		return store.real.FinishTurn(ctx, turnID, attempts, at)
+		return store.real.FinishTurn(ctx, turnID, attempts, at, scored)
 	})
 }
 
@@ -1746,6 +1848,18 @@ func (store *crashingTx) NextFact(
 func (store *crashingTx) NoteActivity(ctx context.Context, agentID string, at time.Time) error {
 	return act(store.fuse, "tx.NoteActivity", func() error {
 		return store.real.NoteActivity(ctx, agentID, at)
+	})
+}
+
+func (store *crashingTx) NoteReprocessed(ctx context.Context, t memory.ReprocessedTurn) error {
+	return act(store.fuse, "tx.NoteReprocessed", func() error {
+		return store.real.NoteReprocessed(ctx, t)
+	})
+}
+
+func (store *crashingTx) NoteScoring(ctx context.Context, turnID string, scored memory.Scoring) error {
+	return act(store.fuse, "tx.NoteScoring", func() error {
+		return store.real.NoteScoring(ctx, turnID, scored)
 	})
 }
 
@@ -1888,6 +2002,21 @@ func (store *crashingTx) RemoveCandidates(ctx context.Context, turnID string, sc
 func (store *crashingTx) RemoveRelation(ctx context.Context, r memory.Relation) error {
 	return act(store.fuse, "tx.RemoveRelation", func() error {
 		return store.real.RemoveRelation(ctx, r)
+	})
+}
+
+func (store *crashingTx) RemoveReprocessed(ctx context.Context, t memory.ReprocessedTurn) error {
+	return act(store.fuse, "tx.RemoveReprocessed", func() error {
+		return store.real.RemoveReprocessed(ctx, t)
+	})
+}
+
+func (store *crashingTx) Reprocessed(
+	ctx context.Context,
+	t memory.ReprocessedTurn,
+) (memory.ReprocessedTurn, bool, error) {
+	return find(store.fuse, "tx.Reprocessed", func() (memory.ReprocessedTurn, bool, error) {
+		return store.real.Reprocessed(ctx, t)
 	})
 }
 
