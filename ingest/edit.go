@@ -101,13 +101,21 @@ func (s *Service) editOwned(
 	return edited, err
 }
 
-// inUser runs f in a transaction of the owner, records the changes, and pushes them.
+// inUser runs f in a transaction of the owner, records the changes as a client's, and pushes them.
 func (s *Service) inUser(
 	ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error,
 ) error {
+	return s.inUserBy(ctx, owner, byAPI, f)
+}
+
+// inUserBy is inUser with a cause of the changes.
+func (s *Service) inUserBy(
+	ctx context.Context, owner memory.Owner, cause string,
+	f func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error,
+) error {
 	var changes *history.Recorder
 	err := s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
-		changes = history.NewRecorder(tx, byAPI, s.Now())
+		changes = history.NewRecorder(tx, cause, s.Now())
 		if err := f(ctx, tx, changes); err != nil {
 			return err
 		}

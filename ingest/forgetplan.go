@@ -22,6 +22,7 @@ type forgetting struct {
 	turn *memory.Turn // the withdrawn turn, whose memories are the batch; may be nil
 	// keepsTurn: the turn itself stays, and so do repetitions of the batch elsewhere.
 	keepsTurn bool
+	rescores  bool                       // the turn is scored again: other turns state what their candidates are
 	title     string                     // new one of its conversation, if that had the turn's
 	revived   []memory.Memory            // facts that are to be active again
 	settle    write.Settle               // of what is active again; nil: nothing is

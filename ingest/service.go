@@ -23,6 +23,7 @@ import (
 // Records is the part of the database that ingest uses.
 type Records interface {
 	db.Turns
+	db.Reprocessings
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	ModeOf(ctx context.Context, owner memory.Owner, conversationID string) (memory.ModeSetting, error)
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)

@@ -78,7 +78,11 @@ func (w *withdrawal) run(ctx context.Context, first func(ctx context.Context, tx
 	done Withdrawn, err error,
 ) {
 	var results []Edited
-	err = w.inUser(ctx, w.owner, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) (err error) {
+	cause := byAPI
+	if w.keepsTurn {
+		cause = causeOf(*w.turn)
+	}
+	err = w.inUserBy(ctx, w.owner, cause, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) (err error) {
 		if first != nil {
 			if err := first(ctx, tx); err != nil {
 				return err

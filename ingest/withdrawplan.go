@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"hippocampus/db"
 	"hippocampus/db/history"
@@ -135,6 +134,13 @@ func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []me
 	}
 	if m.SourceTurnID != w.turn.ID {
 		made, err := w.Records.Turn(ctx, w.owner.AppID, m.SourceTurnID)
+		if err == nil && w.rescores {
+			isStated, err := w.isStated(ctx, made, m.ID)
+			if err != nil || isStated {
+				return isStated, err
+			}
+			made.Status = memory.TurnWithdrawn // for what follows
+		}
 		switch {
 		case memory.IsKind(err, memory.KindNotFound): // it was deleted with its conversation
 			return true, nil
@@ -144,22 +150,33 @@ func (w *withdrawal) isOthers(ctx context.Context, m memory.Memory, sources []me
 	}
 	isMessage := func(s memory.Memory) bool { return s.Type == memory.TypeMessage }
 	for _, s := range sources {
-		isOther, err := w.isOfOther(ctx, s)
+		isOther, err := w.isOfOther(ctx, m, s)
 		if err != nil || isMessage(s) && isOther {
 			return isOther, err
 		}
 	}
 	hasMessage := slices.ContainsFunc(sources, isMessage)
 	isOtherMerge := func(e memory.Event) bool {
-		return e.Kind == memory.EventMerged && (e.Cause == byAPI || !hasMessage && e.Cause != causeOf(*w.turn))
+		return e.Kind == memory.EventMerged && (e.Cause == byAPI || !hasMessage && !isBy(e, w.turn.ID))
 	}
 	isEdit := func(e memory.Event) bool { return w.keepsTurn && e.Kind == memory.EventUpdated && e.Cause == byAPI }
 	isOthers := func(e memory.Event) bool { return isOtherMerge(e) || isEdit(e) }
 	return slices.ContainsFunc(events, isOthers), nil
 }
 
-// isOfOther reports whether a message is of another turn that was not withdrawn. A forgotten message could be restored.
-func (w *withdrawal) isOfOther(ctx context.Context, message memory.Memory) (bool, error) {
+// isOfOther reports whether a message that a memory was derived from is of another turn that was not withdrawn. A
+// forgotten message could be restored. If the turn is scored again, the other turn must still state the memory.
+func (w *withdrawal) isOfOther(ctx context.Context, m, message memory.Memory) (bool, error) {
+	if w.rescores && message.SourceTurnID != "" && message.SourceTurnID != w.turn.ID {
+		other, err := w.Records.Turn(ctx, w.owner.AppID, message.SourceTurnID)
+		if memory.IsKind(err, memory.KindNotFound) { // it was deleted with its conversation
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return w.isStated(ctx, other, m.ID)
+	}
 	if message.SourceTurnID == w.turn.ID || message.Status != memory.Forgotten {
 		return message.SourceTurnID != w.turn.ID, nil
 	}
@@ -179,7 +196,7 @@ func (w *withdrawal) planReversal(ctx context.Context, m memory.Memory, events [
 	var gone []memory.Event
 	for _, e := range events {
 		isGone := w.isChange(e)
-		if id, isTurns := strings.CutPrefix(e.Cause, causeOf(memory.Turn{})); isTurns && !isGone {
+		if id := turnOf(e.Cause); id != "" && !isGone {
 			status, err := w.Records.TurnStatus(ctx, w.owner.AppID, id)
 			if err != nil && !memory.IsKind(err, memory.KindNotFound) {
 				return err
@@ -202,7 +219,7 @@ func (w *withdrawal) planReversal(ctx context.Context, m memory.Memory, events [
 
 // isChange reports whether an event is a change by the turn of a memory that existed before the turn.
 func (w *withdrawal) isChange(e memory.Event) bool {
-	return e.Cause == causeOf(*w.turn) && e.Kind != memory.EventCreated
+	return isBy(e, w.turn.ID) && e.Kind != memory.EventCreated
 }
 
 // planRevival plans that each memory that by superseded is active or condensed again. Another memory supersedes it
@@ -283,7 +300,7 @@ func (w *withdrawal) supersededBy(ctx context.Context, by memory.Memory) (supers
 func (w *withdrawal) hasSuperseded(ctx context.Context, m memory.Memory) (bool, error) {
 	events, err := w.Records.Events(ctx, w.owner, []string{m.ID})
 	return slices.ContainsFunc(events[m.ID], func(e memory.Event) bool {
-		return e.Kind == memory.EventSuperseded && e.Cause == causeOf(*w.turn)
+		return e.Kind == memory.EventSuperseded && isBy(e, w.turn.ID)
 	}), err
 }
 

@@ -96,7 +96,7 @@ func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory)
 		return r, err
 	}
 	isFormer := func(m memory.Memory) bool {
-		return sameWords(m.Content, after.Content) && m.CreatedAt.Equal(before.CreatedAt)
+		return SameWords(m.Content, after.Content) && m.CreatedAt.Equal(before.CreatedAt)
 	}
 	if i := slices.IndexFunc(superseded, isFormer); i >= 0 {
 		r.former = superseded[i].ID
@@ -170,7 +170,7 @@ func (t *transaction) reword(
 	if err := apply(own); err != nil {
 		return memory.Memory{}, err
 	}
-	if !sameWords(own.Content, before.Content) {
+	if !SameWords(own.Content, before.Content) {
 		own.SayAgain(t.w.Now())
 	}
 	difference := history.Diff(before, *own)
@@ -185,7 +185,7 @@ func (t *transaction) reword(
 	if err := t.Update(ctx, before, own); err != nil {
 		return memory.Memory{}, err
 	}
-	if sameWords(own.Content, before.Content) {
+	if SameWords(own.Content, before.Content) {
 		return *own, nil
 	}
 	if len(r.messages)+len(r.derived) > 0 {
@@ -193,7 +193,7 @@ func (t *transaction) reword(
 	}
 	isBack := func(c history.Change) bool {
 		was, isReworded := c.From["content"].(string)
-		return isReworded && sameWords(was, own.Content)
+		return isReworded && SameWords(was, own.Content)
 	}
 	if err := history.ResumeFacts(ctx, t.tx, id, isBack); err != nil {
 		return memory.Memory{}, err

@@ -16,7 +16,7 @@ import (
 func same(d Draft, known []*memory.Memory) (change, bool) {
 	var found *memory.Memory
 	for _, m := range known {
-		if m.Status == memory.Active && sameWords(m.Content, d.Content) && (found == nil || older(m, found)) {
+		if m.Status == memory.Active && SameWords(m.Content, d.Content) && (found == nil || older(m, found)) {
 			found = m
 		}
 	}
@@ -53,7 +53,7 @@ func again(c change, d Draft, known []*memory.Memory, f finding) change {
 // undoneBy returns verdicts on active facts: those that a memory in the words of a draft superseded, until a request
 // restored them.
 func (w *Writer) undoneBy(ctx context.Context, draft memory.Memory, near nearest) (verdicts []verdict, err error) {
-	isSame := func(m memory.Memory) bool { return alike(&m, &draft) && sameWords(m.Content, draft.Content) }
+	isSame := func(m memory.Memory) bool { return alike(&m, &draft) && SameWords(m.Content, draft.Content) }
 	i := slices.IndexFunc(near.known, isSame)
 	if i < 0 {
 		return nil, nil
@@ -77,12 +77,12 @@ func (w *Writer) undoneBy(ctx context.Context, draft memory.Memory, near nearest
 // statesTheSame reports whether one of the memories has the same words as a draft.
 func statesTheSame(memories []memory.Memory, draft memory.Memory) bool {
 	return slices.ContainsFunc(memories, func(m memory.Memory) bool {
-		return alike(&m, &draft) && sameWords(m.Content, draft.Content)
+		return alike(&m, &draft) && SameWords(m.Content, draft.Content)
 	})
 }
 
-// sameWords reports whether two texts are equal except for case, width, spaces and the marks at their ends.
-func sameWords(a, b string) bool { return a == b || plainWords(a) == plainWords(b) }
+// SameWords reports whether two texts are equal except for case, width, spaces and the marks at their ends.
+func SameWords(a, b string) bool { return a == b || plainWords(a) == plainWords(b) }
 
 func plainWords(s string) string {
 	s = strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(s))), " ")
