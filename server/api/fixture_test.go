@@ -172,6 +172,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Facts:        FactParts{Writer: timelines, Reader: f.store},
 		Policies:     PolicyParts{Keeper: policies},
 		Documents:    DocumentParts{Writer: f.service, Reader: f.store},
+		Reprocess:    ReprocessParts{Runner: f.service, Reader: f.store},
 		Instructions: InstructionParts{Publisher: instructions.New(f.store, f.now), Reader: f.store},
 		Skills: SkillParts{Recorder: skills.New(skills.Parts{
 			Records: f.store, Embedder: embedder, Pusher: push, Guess: statement.Domain,

@@ -42,6 +42,7 @@ type Options struct {
 	Instructions   InstructionParts
 	Policies       PolicyParts
 	Documents      DocumentParts
+	Reprocess      ReprocessParts
 	Skills         SkillParts
 	MemoryTool     MemoryToolParts
 	Candidates     CandidateParts

@@ -99,6 +99,9 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		instructionHandlers{o.Instructions, quotas},
 		policyHandlers{o.Policies},
 		documentHandlers{DocumentParts: o.Documents, quotas: quotas, slots: slots.writes, modes: o.Modes},
+		reprocessHandlers{
+			ReprocessParts: o.Reprocess, turns: o.Turns.Ingester, policies: o.Policies.Keeper, slots: slots.turns,
+		},
 		skillHandlers{o.Skills, o.Modes},
 		memoryToolHandlers{MemoryToolParts: o.MemoryTool, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		candidateHandlers{o.Candidates, quotas, slots.writes},

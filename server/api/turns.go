@@ -104,6 +104,8 @@ type turnBody struct {
 	AcceptedAt     time.Time         `json:"accepted_at"`
 	ProcessedAt    time.Time         `json:"processed_at,omitzero"`
 	WithdrawnAt    time.Time         `json:"withdrawn_at,omitzero"`
+	ScoredBy       string            `json:"scored_by,omitempty"`
+	PolicyVersion  int               `json:"policy_version,omitempty"`
 	Repeated       bool              `json:"repeated,omitempty"`
 	RepeatedCount  int               `json:"repeated_messages,omitempty"`
 	frame.Altered
@@ -124,7 +126,7 @@ func turnOf(t memory.Turn) turnBody {
 		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
 		FirstEvent: t.FirstEvent, Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
 		At: t.At, ExpiresAt: t.ExpiresAt, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, WithdrawnAt: t.WithdrawnAt,
-		Metadata: t.Metadata, LeftOut: t.LeftOut, Memory: t.Memory,
+		Metadata: t.Metadata, LeftOut: t.LeftOut, Memory: t.Memory, ScoredBy: t.Scored.By, PolicyVersion: t.Scored.Policy,
 	}
 }
 

@@ -60,6 +60,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Instructions:   api.InstructionParts{Publisher: w.instructions, Reader: record},
 		Policies:       api.PolicyParts{Keeper: s.policies, AsksModel: m.scorer.Name() != scorer.RulesName},
 		Documents:      api.DocumentParts{Writer: w.ingest, Reader: record},
+		Reprocess:      api.ReprocessParts{Runner: w.ingest, Reader: record},
 		Skills:         api.SkillParts{Recorder: w.skills, Reader: record},
 		MemoryTool:     api.MemoryToolParts{Runner: w.memoryTool, Reader: record},
 		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest, Threshold: b.cfg.Gate.Threshold},

@@ -55,6 +55,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 	handlers := []jobs.Handler{
 		jobs.Handle(w.ingest.RunLegacyJob),
 		jobs.HandleResult(timeout, w.writer.WorkAgain),
+		jobs.HandleResult(timeout, w.ingest.WorkReprocess),
 		jobs.HandleResult(timeout, w.reflection.Work),
 		jobs.HandleResult(timeout, w.session.Work),
 		jobs.HandleResult(timeout, w.consolidation.Work),
@@ -64,6 +65,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 	mt.jobKinds = []string{
 		reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(),
 		consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind(), write.JudgeAgain{}.Kind(),
+		ingest.ReprocessTurns{}.Kind(),
 	}
 	for _, job := range scheduled {
 		handlers = append(handlers, job.Handler())
@@ -98,6 +100,9 @@ func startJobs(ctx context.Context, b base, record *database,
 	return scheduler, nil
 }
 
+// reprocessingAge is for how long a run that has scored turns again can be undone.
+const reprocessingAge = 30 * 24 * time.Hour
+
 // tokenDays is for how many days the tokens that apps have used are kept: for a year and a month's bill.
 const tokenDays = 400
 
@@ -116,6 +121,9 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 			n, err := w.forgetting.Purge(ctx, cause)
 			if err == nil {
 				_, err = s.record.PurgeTokens(ctx, db.DayOf(b.now())-tokenDays)
+			}
+			if err == nil {
+				err = s.record.PurgeReprocessings(ctx, b.now().Add(-reprocessingAge))
 			}
 			return purged{n}, err
 		}),

@@ -278,6 +278,7 @@ const (
 	JobKindReflectUser             JobKind = "reflect_user"
 	JobKindReflection              JobKind = "reflection"
 	JobKindRepair                  JobKind = "repair"
+	JobKindReprocessTurns          JobKind = "reprocess_turns"
 	JobKindVerification            JobKind = "verification"
 )
 
@@ -484,6 +485,15 @@ const (
 	RelationKindDerivedFrom RelationKind = "derived_from"
 	RelationKindRefines     RelationKind = "refines"
 	RelationKindSupports    RelationKind = "supports"
+)
+
+// Defines values for ReprocessingState.
+const (
+	ReprocessingStateDone    ReprocessingState = "done"
+	ReprocessingStateRunning ReprocessingState = "running"
+	ReprocessingStateStopped ReprocessingState = "stopped"
+	ReprocessingStateUndoing ReprocessingState = "undoing"
+	ReprocessingStateUndone  ReprocessingState = "undone"
 )
 
 // Defines values for Role.
@@ -3871,6 +3881,19 @@ type ExportedRelation struct {
 	To ID `json:"to"`
 }
 
+// ExportedScoring What has proposed the facts of the turn.
+type ExportedScoring struct {
+	// By `rules`, or the name of a model; empty where it is not known.
+	//
+	// Example: rules
+	By string `json:"by"`
+
+	// Policy The version of the app's policy; 0: none.
+	//
+	// Example: 2
+	Policy int `json:"policy"`
+}
+
 // ExportedSkill A workflow of a skill, and how it went.
 type ExportedSkill struct {
 	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
@@ -4031,6 +4054,9 @@ type ExportedTurn struct {
 	//
 	// Example: 2026-01-31T08:00:00Z
 	QueuedAt Timestamp `json:"queued_at"`
+
+	// Scored What has proposed the facts of the turn.
+	Scored *ExportedScoring `json:"scored,omitempty"`
 
 	// Status How it ended.
 	//
@@ -7619,6 +7645,241 @@ type RenameRequest struct {
 	To UserID `json:"to"`
 }
 
+// ReprocessPreview What scoring turns again would change.
+type ReprocessPreview struct {
+	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
+	//
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Turns The page, in the order in which the turns were said.
+	Turns []RescoredTurn `json:"turns"`
+}
+
+// ReprocessRequest Which turns are scored again. Each field narrows the choice.
+type ReprocessRequest struct {
+	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
+	// Cursor Of a dry run: next_cursor of the page before.
+	Cursor *string `json:"cursor,omitempty"`
+
+	// DryRun Only answer what would change.
+	DryRun *bool `json:"dry_run,omitempty"`
+
+	// From RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	From *Timestamp `json:"from,omitempty"`
+
+	// Limit Of a dry run: turns of a page, 10 by default.
+	Limit *int `json:"limit,omitempty"`
+
+	// OlderPolicy Only turns that were scored by an older version of the policy than the one that serves, or without one. None without a policy.
+	OlderPolicy *bool `json:"older_policy,omitempty"`
+
+	// PolicyVersion Only turns that were scored by this version of the policy; 0: without one.
+	//
+	// Example: 2
+	PolicyVersion *int `json:"policy_version,omitempty"`
+
+	// Scorer Only turns whose facts this has proposed: `rules`, or the name of a model.
+	//
+	// Example: rules
+	Scorer *string `json:"scorer,omitempty"`
+
+	// Until RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	Until *Timestamp `json:"until,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID *UserID `json:"user_id,omitempty"`
+}
+
+// Reprocessing A run that scores turns again.
+type Reprocessing struct {
+	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
+	// Counts What a run has done so far.
+	Counts ReprocessingCounts `json:"counts"`
+
+	// CreatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// EndedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	EndedAt *Timestamp `json:"ended_at,omitempty"`
+
+	// From RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	From *Timestamp `json:"from,omitempty"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Note Why it waits, such as for a model, or has stopped.
+	Note *string `json:"note,omitempty"`
+
+	// PolicyBefore Only turns that were scored by an older version of the policy.
+	//
+	// Example: 3
+	PolicyBefore *int `json:"policy_before,omitempty"`
+
+	// PolicyVersion The version of the policy that scored the turns; 0: none.
+	//
+	// Example: 2
+	PolicyVersion *int `json:"policy_version,omitempty"`
+
+	// Reached RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	Reached *Timestamp `json:"reached,omitempty"`
+
+	// Scorer `rules`, or the name of a model.
+	//
+	// Example: rules
+	Scorer *string `json:"scorer,omitempty"`
+
+	// State `stopped`: it ended early, since its user was merged or renamed.
+	//
+	// Example: running
+	State ReprocessingState `json:"state"`
+
+	// Until RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	Until *Timestamp `json:"until,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID *UserID `json:"user_id,omitempty"`
+}
+
+// ReprocessingCounts What a run has done so far.
+type ReprocessingCounts struct {
+	// Added Facts that became memories, or were merged into one.
+	//
+	// Example: 210
+	Added int `json:"added"`
+
+	// Failed Turns whose answer was refused; they stay as they were.
+	//
+	// Example: 1
+	Failed int `json:"failed"`
+
+	// Kept Facts that are stated again, or that the user has decided about.
+	//
+	// Example: 80
+	Kept int `json:"kept"`
+
+	// Removed Facts that are stated no longer.
+	//
+	// Example: 45
+	Removed int `json:"removed"`
+
+	// Skipped Turns that were left out, such as those withdrawn in the meantime.
+	//
+	// Example: 0
+	Skipped int `json:"skipped"`
+
+	// Turns Turns that were scored again.
+	//
+	// Example: 120
+	Turns int `json:"turns"`
+
+	// Undone Turns that are as they were before the run.
+	//
+	// Example: 0
+	Undone int `json:"undone"`
+}
+
+// ReprocessingPage One page of runs.
+type ReprocessingPage struct {
+	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
+	//
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+
+	// Reprocessings The page.
+	Reprocessings []Reprocessing `json:"reprocessings"`
+}
+
+// ReprocessingState `stopped`: it ended early, since its user was merged or renamed.
+//
+// Example: running
+type ReprocessingState string
+
+// RescoredTurn What scoring one turn again would change, before new facts are compared with the facts of other turns.
+type RescoredTurn struct {
+	// Added Facts that the turn did not state before.
+	Added []TurnCandidate `json:"added"`
+
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// ConversationID The conversation it belongs to, 1 to 256 bytes without control characters.
+	//
+	// Example: chat-81
+	ConversationID *ConversationID `json:"conversation_id,omitempty"`
+
+	// Kept Facts that stay, each with the reason.
+	Kept []StatedFact `json:"kept"`
+
+	// Removed Facts that are forgotten, since the turn states them no longer and nothing else does.
+	Removed []StatedFact `json:"removed"`
+
+	// ScoredBy What has proposed the facts of the turn: `rules`, or the name of a model. Absent before it is processed, and where it is not known.
+	//
+	// Example: rules
+	ScoredBy *ScoredBy `json:"scored_by,omitempty"`
+
+	// Skipped Why the turn would stay as it is.
+	Skipped *string `json:"skipped,omitempty"`
+
+	// TurnID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	TurnID ID `json:"turn_id"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
 // RestoreMemoriesAnswer A result for each id.
 type RestoreMemoriesAnswer struct {
 	// Results In the order of the request.
@@ -7894,6 +8155,11 @@ type ScoreParts struct {
 	When float64 `json:"when"`
 }
 
+// ScoredBy What has proposed the facts of the turn: `rules`, or the name of a model. Absent before it is processed, and where it is not known.
+//
+// Example: rules
+type ScoredBy = string
+
 // ServerPart A part of the server.
 type ServerPart struct {
 	// Reason Why the part does not work, if that is known. `credentials`: it refuses the server's user, password, token or key.
@@ -8049,6 +8315,24 @@ type SkillSummary struct {
 //
 // Example: Ana
 type Speaker = string
+
+// StatedFact A memory that a turn has stated.
+type StatedFact struct {
+	// Content The fact.
+	//
+	// Example: Lives in Lisbon.
+	Content string `json:"content"`
+
+	// MemoryID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID ID `json:"memory_id"`
+
+	// Reason Why it stays.
+	//
+	// Example: it is stated again
+	Reason *string `json:"reason,omitempty"`
+}
 
 // StatedRelationKind How the memory of the path stands to the other one.
 //
@@ -8457,6 +8741,11 @@ type Turn struct {
 	// Example: {"source":"onboarding"}
 	Metadata *Metadata `json:"metadata,omitempty"`
 
+	// PolicyVersion The version of the app's policy that it was scored by; absent without one.
+	//
+	// Example: 2
+	PolicyVersion *int `json:"policy_version,omitempty"`
+
 	// ProcessedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
@@ -8469,6 +8758,11 @@ type Turn struct {
 
 	// RepeatedMessages How many messages of the report were left out, since the conversation has them already. Only in the answer to the report.
 	RepeatedMessages *int `json:"repeated_messages,omitempty"`
+
+	// ScoredBy What has proposed the facts of the turn: `rules`, or the name of a model. Absent before it is processed, and where it is not known.
+	//
+	// Example: rules
+	ScoredBy *ScoredBy `json:"scored_by,omitempty"`
 
 	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
 	// that had them.
@@ -9280,12 +9574,22 @@ type WithdrawnTurn struct {
 	// Example: {"source":"onboarding"}
 	Metadata *Metadata `json:"metadata,omitempty"`
 
+	// PolicyVersion The version of the app's policy that it was scored by; absent without one.
+	//
+	// Example: 2
+	PolicyVersion *int `json:"policy_version,omitempty"`
+
 	// ProcessedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
 	//
 	// Example: 2026-01-31T08:00:00Z
 	ProcessedAt *Timestamp `json:"processed_at,omitempty"`
+
+	// ScoredBy What has proposed the facts of the turn: `rules`, or the name of a model. Absent before it is processed, and where it is not known.
+	//
+	// Example: rules
+	ScoredBy *ScoredBy `json:"scored_by,omitempty"`
 
 	// Status `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
 	// `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
@@ -9662,6 +9966,11 @@ type NumberCursor = string
 
 // ProposalID defines model for ProposalID.
 type ProposalID = string
+
+// ReprocessingID A UUIDv7 in lower case.
+//
+// Example: 0198c0de-0000-7000-8000-000000000001
+type ReprocessingID = ID
 
 // Scope How far forgetting or restoring goes: `statement` for all that states the same, `item` for the named memory alone.
 type Scope = ForgettingScope
@@ -10265,6 +10574,18 @@ type ListRecallsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListReprocessingsParams defines parameters for ListReprocessings.
+type ListReprocessingsParams struct {
+	// UserID Only those of this user.
+	UserID *UserID `form:"user_id,omitempty" json:"user_id,omitempty"`
+
+	// Limit The most rows of one page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before, unchanged; left out for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListSkillsParams defines parameters for ListSkills.
 type ListSkillsParams struct {
 	// UserID Whose skills.
@@ -10423,6 +10744,9 @@ type RecordOutcomeJSONRequestBody = OutcomeRequest
 
 // AddTurnJSONRequestBody defines body for AddTurn for application/json ContentType.
 type AddTurnJSONRequestBody = TurnRequest
+
+// ReprocessTurnsJSONRequestBody defines body for ReprocessTurns for application/json ContentType.
+type ReprocessTurnsJSONRequestBody = ReprocessRequest
 
 // SetUserJSONRequestBody defines body for SetUser for application/json ContentType.
 type SetUserJSONRequestBody = UserRequest
@@ -12278,6 +12602,29 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/reflect (the `ReflectOnUser` operationId).
 	ReflectOnUser(ctx context.Context, body ReflectOnUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListReprocessings List the runs that have scored turns again
+	//
+	// The newest first. Runs are kept, and can be undone, for 30 days after their end. Role read.
+	//
+	// Corresponds with GET /v1/reprocessings (the `ListReprocessings` operationId).
+	ListReprocessings(ctx context.Context, params *ListReprocessingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetReprocessing Read a run that scores turns again
+	//
+	// How far it is, and what it has changed. Role read.
+	//
+	// Corresponds with GET /v1/reprocessings/{id} (the `GetReprocessing` operationId).
+	GetReprocessing(ctx context.Context, id ReprocessingID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoReprocessing Undo a run that has scored turns again
+	//
+	// Changes back what the run has changed, in the background, unless something else has changed it since. A run that has
+	// not ended is stopped. Later runs of the same user must be undone first: 409. Repeating it changes nothing. Role write;
+	// of a run over all users: role admin.
+	//
+	// Corresponds with POST /v1/reprocessings/{id}/undo (the `UndoReprocessing` operationId).
+	UndoReprocessing(ctx context.Context, id ReprocessingID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListSkills List a user's skills
 	//
 	// In the order of their names, with the outcomes of their workflows summed up. Role read.
@@ -12401,6 +12748,40 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/turns (the `AddTurn` operationId).
 	AddTurn(ctx context.Context, body AddTurnJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReprocessTurnsWithBody Score turns again
+	//
+	// Scores processed turns again with the scorer and the policy of now, in the order in which they were said: for a new
+	// model, a new policy, or a key that came later. Facts that are stated again stay, with their ids; facts that are
+	// stated no longer are forgotten, and what they superseded is active again; new ones are added, and compared as of when
+	// they were said. What the user or the app has edited, pinned, forgotten or restored stays. Turns that were withdrawn,
+	// that memory is off for or that failed are left out. It runs in the background, and lets new turns go first: see `GET
+	// /v1/reprocessings/{id}`. Only one run at a time changes a user: 409.
+	//
+	// With `dry_run` it answers what would change, turn by turn, and stores nothing; the chat model is asked, and its tokens
+	// count. A page may have fewer turns than `limit` if the model takes long. Role write; for all users: role admin.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/turns/reprocess (the `ReprocessTurns` operationId).
+	ReprocessTurnsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReprocessTurns Score turns again
+	//
+	// Scores processed turns again with the scorer and the policy of now, in the order in which they were said: for a new
+	// model, a new policy, or a key that came later. Facts that are stated again stay, with their ids; facts that are
+	// stated no longer are forgotten, and what they superseded is active again; new ones are added, and compared as of when
+	// they were said. What the user or the app has edited, pinned, forgotten or restored stays. Turns that were withdrawn,
+	// that memory is off for or that failed are left out. It runs in the background, and lets new turns go first: see `GET
+	// /v1/reprocessings/{id}`. Only one run at a time changes a user: 409.
+	//
+	// With `dry_run` it answers what would change, turn by turn, and stores nothing; the chat model is asked, and its tokens
+	// count. A page may have fewer turns than `limit` if the model takes long. Role write; for all users: role admin.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/turns/reprocess (the `ReprocessTurns` operationId).
+	ReprocessTurns(ctx context.Context, body ReprocessTurnsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// WithdrawTurn Take back a turn
 	//
@@ -15042,6 +15423,59 @@ func (c *Client) ReflectOnUser(ctx context.Context, body ReflectOnUserJSONReques
 	return c.Client.Do(req)
 }
 
+// ListReprocessings List the runs that have scored turns again
+//
+// The newest first. Runs are kept, and can be undone, for 30 days after their end. Role read.
+//
+// Corresponds with GET /v1/reprocessings (the `ListReprocessings` operationId).
+func (c *Client) ListReprocessings(ctx context.Context, params *ListReprocessingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReprocessingsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetReprocessing Read a run that scores turns again
+//
+// How far it is, and what it has changed. Role read.
+//
+// Corresponds with GET /v1/reprocessings/{id} (the `GetReprocessing` operationId).
+func (c *Client) GetReprocessing(ctx context.Context, id ReprocessingID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetReprocessingRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoReprocessing Undo a run that has scored turns again
+//
+// Changes back what the run has changed, in the background, unless something else has changed it since. A run that has
+// not ended is stopped. Later runs of the same user must be undone first: 409. Repeating it changes nothing. Role write;
+// of a run over all users: role admin.
+//
+// Corresponds with POST /v1/reprocessings/{id}/undo (the `UndoReprocessing` operationId).
+func (c *Client) UndoReprocessing(ctx context.Context, id ReprocessingID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoReprocessingRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListSkills List a user's skills
 //
 // In the order of their names, with the outcomes of their workflows summed up. Role read.
@@ -15236,6 +15670,60 @@ func (c *Client) AddTurnWithBody(ctx context.Context, contentType string, body i
 // Corresponds with POST /v1/turns (the `AddTurn` operationId).
 func (c *Client) AddTurn(ctx context.Context, body AddTurnJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAddTurnRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReprocessTurnsWithBody Score turns again
+//
+// Scores processed turns again with the scorer and the policy of now, in the order in which they were said: for a new
+// model, a new policy, or a key that came later. Facts that are stated again stay, with their ids; facts that are
+// stated no longer are forgotten, and what they superseded is active again; new ones are added, and compared as of when
+// they were said. What the user or the app has edited, pinned, forgotten or restored stays. Turns that were withdrawn,
+// that memory is off for or that failed are left out. It runs in the background, and lets new turns go first: see `GET
+// /v1/reprocessings/{id}`. Only one run at a time changes a user: 409.
+//
+// With `dry_run` it answers what would change, turn by turn, and stores nothing; the chat model is asked, and its tokens
+// count. A page may have fewer turns than `limit` if the model takes long. Role write; for all users: role admin.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/turns/reprocess (the `ReprocessTurns` operationId).
+func (c *Client) ReprocessTurnsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReprocessTurnsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReprocessTurns Score turns again
+//
+// Scores processed turns again with the scorer and the policy of now, in the order in which they were said: for a new
+// model, a new policy, or a key that came later. Facts that are stated again stay, with their ids; facts that are
+// stated no longer are forgotten, and what they superseded is active again; new ones are added, and compared as of when
+// they were said. What the user or the app has edited, pinned, forgotten or restored stays. Turns that were withdrawn,
+// that memory is off for or that failed are left out. It runs in the background, and lets new turns go first: see `GET
+// /v1/reprocessings/{id}`. Only one run at a time changes a user: 409.
+//
+// With `dry_run` it answers what would change, turn by turn, and stores nothing; the chat model is asked, and its tokens
+// count. A page may have fewer turns than `limit` if the model takes long. Role write; for all users: role admin.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/turns/reprocess (the `ReprocessTurns` operationId).
+func (c *Client) ReprocessTurns(ctx context.Context, body ReprocessTurnsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReprocessTurnsRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -20766,6 +21254,152 @@ func NewReflectOnUserRequestWithBody(server string, contentType string, body io.
 	return req, nil
 }
 
+// NewListReprocessingsRequest constructs an http.Request for the ListReprocessings method
+func NewListReprocessingsRequest(server string, params *ListReprocessingsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/reprocessings")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.UserID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user_id", *params.UserID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetReprocessingRequest constructs an http.Request for the GetReprocessing method
+func NewGetReprocessingRequest(server string, id ReprocessingID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/reprocessings/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUndoReprocessingRequest constructs an http.Request for the UndoReprocessing method
+func NewUndoReprocessingRequest(server string, id ReprocessingID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/reprocessings/%s/undo", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListSkillsRequest constructs an http.Request for the ListSkills method
 func NewListSkillsRequest(server string, params *ListSkillsParams) (*http.Request, error) {
 	var err error
@@ -21133,6 +21767,46 @@ func NewAddTurnRequestWithBody(server string, contentType string, body io.Reader
 	}
 
 	operationPath := fmt.Sprintf("/v1/turns")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewReprocessTurnsRequest calls the generic ReprocessTurns builder with application/json body
+func NewReprocessTurnsRequest(server string, body ReprocessTurnsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReprocessTurnsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewReprocessTurnsRequestWithBody constructs an http.Request for the ReprocessTurns method, with any body, and a specified content type
+func NewReprocessTurnsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/turns/reprocess")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}

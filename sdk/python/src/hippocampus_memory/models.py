@@ -1460,6 +1460,7 @@ JobKind = TypeAliasType(
         "reflect_user",
         "reflection",
         "repair",
+        "reprocess_turns",
         "verification",
     ]
     | str,
@@ -2538,6 +2539,101 @@ class RelationList(Model):
     """Oldest first."""
 
 
+class ReprocessPreview(Model):
+    """What scoring turns again would change."""
+
+    turns: list[RescoredTurn]
+    """The page, in the order in which the turns were said."""
+
+    next_cursor: NextCursor | None = None
+
+
+class Reprocessing(Model):
+    """A run that scores turns again."""
+
+    id: ID
+    user_id: UserID | None = None
+    conversation_id: ConversationID | None = None
+    from_: Timestamp | None = Field(None, alias="from")
+    until: Timestamp | None = None
+    scorer: str | None = None
+    """`rules`, or the name of a model."""
+
+    policy_version: int | None = None
+    """The version of the policy that scored the turns; 0: none."""
+
+    policy_before: int | None = None
+    """Only turns that were scored by an older version of the policy."""
+
+    state: ReprocessingState
+    counts: ReprocessingCounts
+    reached: Timestamp | None = None
+    note: str | None = None
+    """Why it waits, such as for a model, or has stopped."""
+
+    created_at: Timestamp
+    ended_at: Timestamp | None = None
+
+
+class ReprocessingCounts(Model):
+    """What a run has done so far."""
+
+    turns: int
+    """Turns that were scored again."""
+
+    skipped: int
+    """Turns that were left out, such as those withdrawn in the meantime."""
+
+    failed: int
+    """Turns whose answer was refused; they stay as they were."""
+
+    added: int
+    """Facts that became memories, or were merged into one."""
+
+    kept: int
+    """Facts that are stated again, or that the user has decided about."""
+
+    removed: int
+    """Facts that are stated no longer."""
+
+    undone: int
+    """Turns that are as they were before the run."""
+
+
+class ReprocessingPage(Model):
+    """One page of runs."""
+
+    reprocessings: list[Reprocessing]
+    """The page."""
+
+    next_cursor: NextCursor | None = None
+
+
+ReprocessingState = TypeAliasType("ReprocessingState", Literal["running", "done", "stopped", "undoing", "undone"] | str)
+"""`stopped`: it ended early, since its user was merged or renamed."""
+
+
+class RescoredTurn(Model):
+    """What scoring one turn again would change, before new facts are compared with the facts of other turns."""
+
+    turn_id: ID
+    user_id: UserID
+    conversation_id: ConversationID | None = None
+    at: Timestamp
+    scored_by: ScoredBy | None = None
+    added: list[TurnCandidate]
+    """Facts that the turn did not state before."""
+
+    kept: list[StatedFact]
+    """Facts that stay, each with the reason."""
+
+    removed: list[StatedFact]
+    """Facts that are forgotten, since the turn states them no longer and nothing else does."""
+
+    skipped: str | None = None
+    """Why the turn would stay as it is."""
+
+
 class RestoreMemoriesAnswer(Model):
     """A result for each id."""
 
@@ -2712,6 +2808,10 @@ class ScoreParts(Model):
     """What was added to come before an earlier statement."""
 
 
+ScoredBy = TypeAliasType("ScoredBy", str)
+"""What has proposed the facts of the turn: `rules`, or the name of a model. Absent before it is processed, and where it is not known."""
+
+
 class ServerPart(Model):
     """A part of the server."""
 
@@ -2800,6 +2900,17 @@ Of a memory of type `message`: the name of who said it, else the role. Of a fact
 a `name`: that name, unless it is the user's id.
 
 """
+
+
+class StatedFact(Model):
+    """A memory that a turn has stated."""
+
+    memory_id: ID
+    content: str
+    """The fact."""
+
+    reason: str | None = None
+    """Why it stays."""
 
 
 class Stats(Model):
@@ -2974,6 +3085,10 @@ class Turn(Model):
     accepted_at: Timestamp
     processed_at: Timestamp | None = None
     withdrawn_at: Timestamp | None = None
+    scored_by: ScoredBy | None = None
+    policy_version: int | None = None
+    """The version of the app's policy that it was scored by; absent without one."""
+
     repeated: bool | None = None
     """The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn."""
 
@@ -3257,6 +3372,10 @@ class WithdrawnTurn(Model):
     accepted_at: Timestamp
     processed_at: Timestamp | None = None
     withdrawn_at: Timestamp | None = None
+    scored_by: ScoredBy | None = None
+    policy_version: int | None = None
+    """The version of the app's policy that it was scored by; absent without one."""
+
     metadata: Metadata | None = None
     effects: MemoryEffects
     facts: FactEffects

@@ -811,6 +811,16 @@ ExportedRelation = TypedDict(
 )
 
 
+class ExportedScoring(TypedDict):
+    """What has proposed the facts of the turn."""
+
+    by: str
+    """`rules`, or the name of a model; empty where it is not known."""
+
+    policy: int
+    """The version of the app's policy; 0: none."""
+
+
 class ExportedSkill(TypedDict):
     """A workflow of a skill, and how it went."""
 
@@ -877,6 +887,7 @@ class ExportedTurn(TypedDict):
     accepted_at: Timestamp
     queued_at: Timestamp
     processed_at: NotRequired[Timestamp]
+    scored: NotRequired[ExportedScoring]
 
 
 class ExportedVersion(TypedDict):
@@ -1195,6 +1206,7 @@ JobKind: TypeAlias = (
         "reflect_user",
         "reflection",
         "repair",
+        "reprocess_turns",
         "verification",
     ]
     | str
@@ -1454,6 +1466,17 @@ class ListRelatedMemoriesQuery(TypedDict):
     agent_id: NotRequired[AgentID]
     limit: NotRequired[int]
     """The most memories to show."""
+
+
+class ListReprocessingsQuery(TypedDict):
+    """The query parameters of listReprocessings."""
+
+    user_id: NotRequired[UserID]
+    limit: NotRequired[int]
+    """The most rows of one page."""
+
+    cursor: NotRequired[str]
+    """next_cursor of the page before, unchanged; left out for the first page."""
 
 
 class ListSkillsQuery(TypedDict):
@@ -1963,6 +1986,23 @@ class RenameRequest(TypedDict):
     """The new id of a user."""
 
     to: UserID
+
+
+ReprocessRequest = TypedDict(
+    "ReprocessRequest",
+    {
+        "user_id": NotRequired["UserID"],
+        "conversation_id": NotRequired[ConversationID],
+        "from": NotRequired["Timestamp"],
+        "until": NotRequired["Timestamp"],
+        "scorer": NotRequired[str],
+        "policy_version": NotRequired[int],
+        "older_policy": NotRequired[bool],
+        "dry_run": NotRequired[bool],
+        "cursor": NotRequired[str],
+        "limit": NotRequired[int],
+    },
+)
 
 
 class RestoreMemoriesRequest(TypedDict):

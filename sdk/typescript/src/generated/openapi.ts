@@ -101,6 +101,96 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/turns/reprocess": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Score turns again
+         * @description Scores processed turns again with the scorer and the policy of now, in the order in which they were said: for a new
+         *     model, a new policy, or a key that came later. Facts that are stated again stay, with their ids; facts that are
+         *     stated no longer are forgotten, and what they superseded is active again; new ones are added, and compared as of when
+         *     they were said. What the user or the app has edited, pinned, forgotten or restored stays. Turns that were withdrawn,
+         *     that memory is off for or that failed are left out. It runs in the background, and lets new turns go first: see `GET
+         *     /v1/reprocessings/{id}`. Only one run at a time changes a user: 409.
+         *
+         *     With `dry_run` it answers what would change, turn by turn, and stores nothing; the chat model is asked, and its tokens
+         *     count. A page may have fewer turns than `limit` if the model takes long. Role write; for all users: role admin.
+         */
+        post: operations["reprocessTurns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reprocessings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs that have scored turns again
+         * @description The newest first. Runs are kept, and can be undone, for 30 days after their end. Role read.
+         */
+        get: operations["listReprocessings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reprocessings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a run that scores turns again
+         * @description How far it is, and what it has changed. Role read.
+         */
+        get: operations["getReprocessing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reprocessings/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo a run that has scored turns again
+         * @description Changes back what the run has changed, in the background, unless something else has changed it since. A run that has
+         *     not ended is stopped. Later runs of the same user must be undone first: 409. Repeating it changes nothing. Role write;
+         *     of a run over all users: role admin.
+         */
+        post: operations["undoReprocessing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/conversations": {
         parameters: {
             query?: never;
@@ -3098,6 +3188,12 @@ export interface components {
             accepted_at: components["schemas"]["Timestamp"];
             processed_at?: components["schemas"]["Timestamp"];
             withdrawn_at?: components["schemas"]["Timestamp"];
+            scored_by?: components["schemas"]["ScoredBy"];
+            /**
+             * @description The version of the app's policy that it was scored by; absent without one.
+             * @example 2
+             */
+            policy_version?: number;
             /** @description The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn. */
             repeated?: boolean;
             /** @description How many messages of the report were left out, since the conversation has them already. Only in the answer to the report. */
@@ -3121,6 +3217,152 @@ export interface components {
             context_problem?: components["schemas"]["Problem"];
             /** @description The turn was tried and is not stored. */
             dry_run?: boolean;
+        };
+        /** @description Which turns are scored again. Each field narrows the choice. */
+        ReprocessRequest: {
+            user_id?: components["schemas"]["UserID"];
+            conversation_id?: components["schemas"]["ConversationID"];
+            from?: components["schemas"]["Timestamp"];
+            until?: components["schemas"]["Timestamp"];
+            /**
+             * @description Only turns whose facts this has proposed: `rules`, or the name of a model.
+             * @example rules
+             */
+            scorer?: string;
+            /**
+             * @description Only turns that were scored by this version of the policy; 0: without one.
+             * @example 2
+             */
+            policy_version?: number;
+            /** @description Only turns that were scored by an older version of the policy than the one that serves, or without one. None without a policy. */
+            older_policy?: boolean;
+            /** @description Only answer what would change. */
+            dry_run?: boolean;
+            /** @description Of a dry run: next_cursor of the page before. */
+            cursor?: string;
+            /** @description Of a dry run: turns of a page, 10 by default. */
+            limit?: number;
+        };
+        /** @description What scoring turns again would change. */
+        ReprocessPreview: {
+            /** @description The page, in the order in which the turns were said. */
+            turns: components["schemas"]["RescoredTurn"][];
+            next_cursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description What scoring one turn again would change, before new facts are compared with the facts of other turns. */
+        RescoredTurn: {
+            turn_id: components["schemas"]["ID"];
+            user_id: components["schemas"]["UserID"];
+            conversation_id?: components["schemas"]["ConversationID"];
+            at: components["schemas"]["Timestamp"];
+            scored_by?: components["schemas"]["ScoredBy"];
+            /** @description Facts that the turn did not state before. */
+            added: components["schemas"]["TurnCandidate"][];
+            /** @description Facts that stay, each with the reason. */
+            kept: components["schemas"]["StatedFact"][];
+            /** @description Facts that are forgotten, since the turn states them no longer and nothing else does. */
+            removed: components["schemas"]["StatedFact"][];
+            /** @description Why the turn would stay as it is. */
+            skipped?: string;
+        };
+        /** @description A memory that a turn has stated. */
+        StatedFact: {
+            memory_id: components["schemas"]["ID"];
+            /**
+             * @description The fact.
+             * @example Lives in Lisbon.
+             */
+            content: string;
+            /**
+             * @description Why it stays.
+             * @example it is stated again
+             */
+            reason?: string;
+        };
+        /**
+         * @description What has proposed the facts of the turn: `rules`, or the name of a model. Absent before it is processed, and where it is not known.
+         * @example rules
+         */
+        ScoredBy: string;
+        /** @description A run that scores turns again. */
+        Reprocessing: {
+            id: components["schemas"]["ID"];
+            user_id?: components["schemas"]["UserID"];
+            conversation_id?: components["schemas"]["ConversationID"];
+            from?: components["schemas"]["Timestamp"];
+            until?: components["schemas"]["Timestamp"];
+            /**
+             * @description `rules`, or the name of a model.
+             * @example rules
+             */
+            scorer?: string;
+            /**
+             * @description The version of the policy that scored the turns; 0: none.
+             * @example 2
+             */
+            policy_version?: number;
+            /**
+             * @description Only turns that were scored by an older version of the policy.
+             * @example 3
+             */
+            policy_before?: number;
+            state: components["schemas"]["ReprocessingState"];
+            counts: components["schemas"]["ReprocessingCounts"];
+            reached?: components["schemas"]["Timestamp"];
+            /** @description Why it waits, such as for a model, or has stopped. */
+            note?: string;
+            created_at: components["schemas"]["Timestamp"];
+            ended_at?: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description `stopped`: it ended early, since its user was merged or renamed.
+         * @example running
+         * @enum {string}
+         */
+        ReprocessingState: "running" | "done" | "stopped" | "undoing" | "undone";
+        /** @description What a run has done so far. */
+        ReprocessingCounts: {
+            /**
+             * @description Turns that were scored again.
+             * @example 120
+             */
+            turns: number;
+            /**
+             * @description Turns that were left out, such as those withdrawn in the meantime.
+             * @example 0
+             */
+            skipped: number;
+            /**
+             * @description Turns whose answer was refused; they stay as they were.
+             * @example 1
+             */
+            failed: number;
+            /**
+             * @description Facts that became memories, or were merged into one.
+             * @example 210
+             */
+            added: number;
+            /**
+             * @description Facts that are stated again, or that the user has decided about.
+             * @example 80
+             */
+            kept: number;
+            /**
+             * @description Facts that are stated no longer.
+             * @example 45
+             */
+            removed: number;
+            /**
+             * @description Turns that are as they were before the run.
+             * @example 0
+             */
+            undone: number;
+        };
+        /** @description One page of runs. */
+        ReprocessingPage: {
+            /** @description The page. */
+            reprocessings: components["schemas"]["Reprocessing"][];
+            next_cursor?: components["schemas"]["NextCursor"];
         };
         /** @description A turn that was taken back, and what that did. */
         WithdrawnTurn: {
@@ -3152,6 +3394,12 @@ export interface components {
             accepted_at: components["schemas"]["Timestamp"];
             processed_at?: components["schemas"]["Timestamp"];
             withdrawn_at?: components["schemas"]["Timestamp"];
+            scored_by?: components["schemas"]["ScoredBy"];
+            /**
+             * @description The version of the app's policy that it was scored by; absent without one.
+             * @example 2
+             */
+            policy_version?: number;
             metadata?: components["schemas"]["Metadata"];
             effects: components["schemas"]["MemoryEffects"];
             facts: components["schemas"]["FactEffects"];
@@ -5022,6 +5270,20 @@ export interface components {
             accepted_at: components["schemas"]["Timestamp"];
             queued_at: components["schemas"]["Timestamp"];
             processed_at?: components["schemas"]["Timestamp"];
+            scored?: components["schemas"]["ExportedScoring"];
+        };
+        /** @description What has proposed the facts of the turn. */
+        ExportedScoring: {
+            /**
+             * @description `rules`, or the name of a model; empty where it is not known.
+             * @example rules
+             */
+            by: string;
+            /**
+             * @description The version of the app's policy; 0: none.
+             * @example 2
+             */
+            policy: number;
         };
         /** @description A message of a turn. */
         ExportedMessage: {
@@ -7023,7 +7285,7 @@ export interface components {
          * @description A kind of job.
          * @enum {string}
          */
-        JobKind: "compact_conversation" | "compression" | "consolidate_conversation" | "consolidation" | "erase_user" | "events" | "facts" | "forgetting" | "idle_conversations" | "judge_again" | "past_messages" | "purge" | "rebuild" | "recall_log" | "reembedding" | "reflect_user" | "reflection" | "repair" | "verification";
+        JobKind: "compact_conversation" | "compression" | "consolidate_conversation" | "consolidation" | "erase_user" | "events" | "facts" | "forgetting" | "idle_conversations" | "judge_again" | "past_messages" | "purge" | "rebuild" | "recall_log" | "reembedding" | "reflect_user" | "reflection" | "repair" | "reprocess_turns" | "verification";
         /** @description One page of webhooks. */
         WebhookPage: {
             /** @description The page. */
@@ -7466,6 +7728,8 @@ export interface components {
          * @example 0198c0de-0000-7000-8000-000000000001
          */
         DocumentID: string;
+        /** @description The run's id. */
+        ReprocessingID: components["schemas"]["ID"];
         /**
          * @description The turn's id, or the id that the client gave it.
          * @example chat-81-turn-7
@@ -7731,6 +7995,145 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Turn"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reprocessTurns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReprocessRequest"];
+            };
+        };
+        responses: {
+            /** @description What would change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReprocessPreview"];
+                };
+            };
+            /** @description The run, which has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reprocessing"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReprocessings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of this user.
+                 * @example u-17
+                 */
+                user_id?: components["schemas"]["UserID"];
+                /** @description The most rows of one page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description next_cursor of the page before, unchanged; left out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of runs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReprocessingPage"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReprocessing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                id: components["parameters"]["ReprocessingID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reprocessing"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    undoReprocessing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's id. */
+                id: components["parameters"]["ReprocessingID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run, which is being undone, or was. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reprocessing"];
                 };
             };
             400: components["responses"]["Invalid"];
