@@ -87,7 +87,7 @@ uses it.`,
 		root.AddCommand(commands...)
 	}
 	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), documentCommand(o), userCommand(o),
-		policyCommand(o))...)
+		policyCommand(o), turnsCommand(o))...)
 	group(serverGroup, "Server:",
 		serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host),
 		rebuildCommand(o, host), backupCommand(o, host), partitionCommand(o, host), healthcheckCommand(o))
@@ -138,6 +138,19 @@ func policyCommand(o *overrides) *cobra.Command {
 		RunE:    help,
 	}
 	cmd.AddCommand(memories.PolicyCommands(o.sources())...)
+	return cmd
+}
+
+// turnsCommand has the commands that concern turns.
+func turnsCommand(o *overrides) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "turns",
+		Short:   "Score turns again, and undo that",
+		Example: "  hippocampus turns reprocess --user ada --scorer rules --dry-run\n  hippocampus turns runs",
+		Args:    noSubcommand,
+		RunE:    help,
+	}
+	cmd.AddCommand(memories.TurnCommands(o.sources())...)
 	return cmd
 }
 

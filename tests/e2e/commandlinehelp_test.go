@@ -41,6 +41,7 @@ func TestHelp_ItsExamplesWork(t *testing.T) {
 	sh.prepareExamples(s)
 	endless := regexp.MustCompile(`^hippocampus (serve|file watch)`)
 	codes := map[string]int{ // of examples that are right and fail here
+		"hippocampus turns undo 0198c0de-0000-7000-8000-000000000001": 3, // no such run
 		"hippocampus key revoke 0198c0de-0000-7000-8000-000000000001": 1, // no such key
 		"hippocampus partition --dry-run":                             1, // no Postgres
 		"hippocampus partition --partitions 16":                       1,
