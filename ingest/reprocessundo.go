@@ -210,23 +210,27 @@ func (s *Service) goneSince(ctx context.Context, t memory.ReprocessedTurn, event
 	if memory.IsKind(err, memory.KindNotFound) || err == nil && turn.Status == memory.TurnWithdrawn {
 		return goneSince{all: true}, nil
 	}
+	if err != nil {
+		return gone, err
+	}
 	for _, w := range turn.Withheld {
 		if w.Statement != "" {
 			gone.texts = append(gone.texts, w.Text)
 		}
 	}
-	for id, history := range events {
-		if err != nil || !isUsers(forgettingOf(history)) {
+	for id, of := range events {
+		if !isUsers(forgettingOf(of)) {
 			continue
 		}
-		m, readErr := s.Records.Memory(ctx, t.AppID, id)
-		if readErr == nil && isGone(m) {
+		m, err := s.Records.Memory(ctx, t.AppID, id)
+		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+			return gone, err
+		}
+		if err == nil && isGone(m) {
 			gone.texts = append(gone.texts, m.Content)
-		} else if !memory.IsKind(readErr, memory.KindNotFound) {
-			err = readErr
 		}
 	}
-	return gone, err
+	return gone, nil
 }
 
 // restoreTurn gives a turn its former candidates back.

@@ -62,7 +62,8 @@ func TestReprocess_GoesOnAfterAFailureAtEachStep(t *testing.T) {
 			b.models.Facts("green tea", fact("I love green tea."), fact("The user enjoys sencha"))
 			n := 0
 			fail := func() error {
-				if n++; n != step {
+				n++
+				if n != step {
 					return nil
 				}
 				failed = true
