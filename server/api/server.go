@@ -49,7 +49,9 @@ func New(o Options) (*Server, error) {
 	base, err := frame.New(frame.Options{
 		Contract: contract, Access: o.Access, Limits: o.limits, Origins: o.Origins, KeepSecrets: o.KeepSecrets,
 		Metrics: o.Metrics, Bounds: bounds, Logger: o.Logger, Now: o.Now,
-		Confine: owners{o.Memories.Reader, o.Turns.Ingester, o.Documents.Reader, o.Proposals}.confinementOf,
+		Confine: owners{
+			memories: o.Memories.Reader, turns: o.Turns.Ingester, documents: o.Documents.Reader, insights: o.Proposals,
+		}.confinementOf,
 		Instead: insteadOf,
 	})
 	if err != nil {
