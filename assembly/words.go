@@ -107,8 +107,8 @@ var (
 	}
 )
 
-// mark is what follows the text of an item: the document that it is from, until when it was true, how often it was said,
-// or that it had faded and when it was said; "" for other items.
+// mark is what follows the text of an item: the document that it is from, until when it was true, how often it was
+// said, or that it had faded and when it was said; "" for other items.
 func (w words) mark(i Item) string {
 	switch {
 	case i.From != nil && i.From.Title == "" && i.From.URL == "":

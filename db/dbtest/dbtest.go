@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 )

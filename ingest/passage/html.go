@@ -28,11 +28,11 @@ var levels = map[atom.Atom]int{atom.H1: 1, atom.H2: 2, atom.H3: 3, atom.H4: 4, a
 // page is the state of reading HTML token by token, so that no depth of nesting and no missing end matters.
 type page struct {
 	*reader
-	skip    atom.Atom // the outermost element that is skipped; 0: none
+	skip    atom.Atom // the outermost element that is skipped; 0: no element
 	depth   int       // of elements of this name
 	pre     int       // of elements in which spaces count
 	row     bool      // in a row of a table
-	level   int       // of the heading that is open; 0: none
+	level   int       // of the heading that is open; 0: no heading
 	inTitle bool
 	block   strings.Builder
 	spaced  bool // the block ends with a space

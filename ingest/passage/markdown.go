@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// frontMatter matches the fields of a page, of which the title is read.
+	// frontMatter matches the fields before a page; the title is read.
 	frontMatter  = lazyregexp.New(`\A---[ \t]*\n((?:[^\n]*\n){0,100}?)---[ \t]*\n`)
 	titleInFront = lazyregexp.New(`(?m)^title:[ \t]*["']?([^\n]*?)["']?[ \t]*$`)
 

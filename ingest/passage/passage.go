@@ -17,7 +17,7 @@ import (
 
 // Document is what was read.
 type Document struct {
-	Title    string // that the text gives itself, one line; empty: it has none
+	Title    string // that the text gives itself, one line; empty: no title
 	Passages []Passage
 }
 
@@ -70,7 +70,7 @@ func (r *reader) add(s string) {
 	}
 }
 
-// head begins a section. The first heading of the first level is the title if there is none yet.
+// head begins a section. The first heading of the first level is the title if the text has no other.
 func (r *reader) head(level int, s string) {
 	s = clip(strings.Join(strings.Fields(text.StripControls(s)), " "), memory.MaxTitleRunes)
 	if s == "" {

@@ -75,7 +75,7 @@ comment -->`, Document{"The guide", []Passage{
 	}
 }
 
-// A passage has at most 600 characters beside its headings, 240 in Chinese, and ends with a sentence where it can.
+// A passage has at most 600 characters beside its headings, 240 in Chinese, and ends with a sentence if possible.
 func TestRead_BoundsPassages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("This is a sentence of a long paragraph. ", 100)

@@ -72,7 +72,7 @@ func closureOf(m memory.Memory, docs []db.Document, isKnown func(id string) bool
 	c.marks = words{}
 	c.talks = map[string]time.Time{m.ConversationID: m.CreatedAt}
 	if m.IsPassage() {
-		return c // it says nothing about the user, and nobody repeats it
+		return c // it says nothing about the user, and is not repeated
 	}
 	for _, d := range docs {
 		if isPassage := d.Type == memory.TypeMessage && d.Speaker == memory.SpeakerDocument; isPassage {

@@ -16,7 +16,7 @@ const (
 	MaxCitedRunes       = 200     // of the headings in a citation
 )
 
-// SpeakerDocument is the Speaker of a passage, a memory of TypeMessage that quotes a document: nobody says it.
+// SpeakerDocument is the Speaker of a passage, a memory of TypeMessage that quotes a document.
 const SpeakerDocument = "document"
 
 // The fields of a passage's metadata that hold the id of its document, by which filters choose, and its Citation.
@@ -91,7 +91,7 @@ func RefOf(clientID, address, hash string) string {
 // IsPassage reports whether a memory quotes a document.
 func (m *Memory) IsPassage() bool { return m.Type == TypeMessage && m.Speaker == SpeakerDocument }
 
-// Citation returns the citation of a passage; the zero value if the memory is none or has lost it.
+// Citation returns the citation of a passage; the zero value if the memory is no passage or has lost it.
 func (m *Memory) Citation() (c Citation) {
 	if m.IsPassage() {
 		var metadata struct {
