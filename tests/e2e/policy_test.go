@@ -83,15 +83,15 @@ func TestPolicy_NeverKeepsTermsAndPatterns(t *testing.T) {
 		if got := rulesIn(bare); !slices.Equal(got, []string{"0 never.patterns[0] 1"}) {
 			t.Errorf("left out %q: %s", got, bare.raw)
 		}
-		if read := s.call("GET", "/v1/turns/"+bare.body["id"].(string), nil, 200); strings.Contains(read.raw, "7731") {
+		if read := s.call("GET", "/v1/turns/"+bare.body["id"].(string), nil, 200); strings.Contains(read.raw, "LOT-7731") {
 			t.Errorf("the turn: %s", read.raw)
 		}
 		s.wantNowhere("Setúbal")
-		s.wantNowhere("7731")
-		if rows := s.rowsNaming("7731"); len(rows) != 1 {
+		s.wantNowhere("LOT-7731")
+		if rows := s.rowsNaming("LOT-7731"); len(rows) != 1 {
 			t.Errorf("rows: %q", rows)
 		}
-		if got := sent.all(); strings.Contains(got, "Setúbal") || strings.Contains(got, "7731") {
+		if got := sent.all(); strings.Contains(got, "Setúbal") || strings.Contains(got, "LOT-7731") {
 			t.Error("a model was sent what is never kept")
 		}
 		tagged := object{"user_id": "ada", "query": "Which animals?", "filter": object{"tags": "pets"}}

@@ -206,6 +206,7 @@ const (
 const (
 	ExportedTurnStatusFailed    ExportedTurnStatus = "failed"
 	ExportedTurnStatusProcessed ExportedTurnStatus = "processed"
+	ExportedTurnStatusWithdrawn ExportedTurnStatus = "withdrawn"
 )
 
 // Defines values for FactEffectDone.
@@ -4017,6 +4018,13 @@ type ExportedTurn struct {
 	// Example: chat-81
 	ConversationID ConversationID `json:"conversation_id"`
 
+	// ExpiresAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
+
 	// FirstEvent The number of its first message in the conversation.
 	//
 	// Example: 30
@@ -4032,6 +4040,16 @@ type ExportedTurn struct {
 
 	// LastError Why it failed.
 	LastError *string `json:"last_error,omitempty"`
+
+	// LeftOut What of the messages is not remembered.
+	LeftOut []LeftOutPart `json:"left_out,omitempty"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory *MemoryMode `json:"memory,omitempty"`
 
 	// Messages What was said.
 	Messages []ExportedMessage `json:"messages"`
@@ -4067,6 +4085,16 @@ type ExportedTurn struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+
+	// WithdrawnAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	WithdrawnAt *Timestamp `json:"withdrawn_at,omitempty"`
+
+	// Withheld Parts of the messages that no reader gets.
+	Withheld []ExportedWithheld `json:"withheld,omitempty"`
 }
 
 // ExportedTurnStatus How it ended.
@@ -4119,6 +4147,36 @@ type ExportedVersion struct {
 	//
 	// Example: 2
 	Version VersionNumber `json:"version"`
+}
+
+// ExportedWithheld A part of a message that no reader gets, since a statement was forgotten or a policy never keeps it.
+type ExportedWithheld struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Message The index of the message, from 0.
+	//
+	// Example: 0
+	Message int `json:"message"`
+
+	// Policy The version of the app's policy that never keeps it; absent if a statement was forgotten.
+	//
+	// Example: 3
+	Policy *int `json:"policy,omitempty"`
+
+	// Statement A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	Statement *ID `json:"statement,omitempty"`
+
+	// Text The part.
+	//
+	// Example: I am allergic to peanuts.
+	Text string `json:"text"`
 }
 
 // Fact Evidence for the value of a type and key of a user, with what became of it.

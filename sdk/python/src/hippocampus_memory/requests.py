@@ -870,12 +870,20 @@ class ExportedTurn(TypedDict):
     messages: list[ExportedMessage]
     """What was said."""
 
+    withheld: NotRequired[list[ExportedWithheld]]
+    """Parts of the messages that no reader gets."""
+
+    left_out: NotRequired[list[LeftOutPart]]
+    """What of the messages is not remembered."""
+
+    memory: NotRequired[MemoryMode]
     metadata: NotRequired[Metadata]
     at: Timestamp
+    expires_at: NotRequired[Timestamp]
     hash: str
     """Of all that the client sent, SHA-256 in hexadecimal digits."""
 
-    status: Literal["processed", "failed"] | str
+    status: Literal["processed", "failed", "withdrawn"] | str
     """How it ended."""
 
     attempts: NotRequired[int]
@@ -887,6 +895,7 @@ class ExportedTurn(TypedDict):
     accepted_at: Timestamp
     queued_at: Timestamp
     processed_at: NotRequired[Timestamp]
+    withdrawn_at: NotRequired[Timestamp]
     scored: NotRequired[ExportedScoring]
 
 
@@ -905,6 +914,22 @@ class ExportedVersion(TypedDict):
     """Why there is this version."""
 
     published_at: Timestamp
+
+
+class ExportedWithheld(TypedDict):
+    """A part of a message that no reader gets, since a statement was forgotten or a policy never keeps it."""
+
+    message: int
+    """The index of the message, from 0."""
+
+    text: str
+    """The part."""
+
+    statement: NotRequired[ID]
+    policy: NotRequired[int]
+    """The version of the app's policy that never keeps it; absent if a statement was forgotten."""
+
+    at: Timestamp
 
 
 FactName: TypeAlias = str
@@ -1235,6 +1260,40 @@ LastSaidAt: TypeAlias = datetime | str
 When it was last said again, or its content was changed by a request. Left out if that was not after `created_at`.
 
 """
+
+
+class LeftOutPart(TypedDict):
+    """A part of a message that is not remembered. The log of the conversation has it."""
+
+    message: int
+    """The index of the message, from 0."""
+
+    reason: (
+        Literal[
+            "memory_off", "policy", "role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"
+        ]
+        | str
+    )
+    """
+    `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
+    `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
+    `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
+    a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
+    `messages.answer_chars`; `refused`, the embedder refuses it and it has no words.
+
+    """
+
+    characters: int
+    """How much it is, without white space."""
+
+    level: NotRequired[Literal["turn", "key", "conversation", "user"] | str]
+    """What memory was off for, or was only read for; with `memory_off` alone."""
+
+    policy: NotRequired[int]
+    """The version of the app's policy, with `policy` alone; absent for a policy that is tried."""
+
+    rule: NotRequired[str]
+    """The rule of the policy, with `policy` alone; `never.instructions` is what a model found."""
 
 
 class ListCandidatesQuery(TypedDict):

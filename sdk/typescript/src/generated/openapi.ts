@@ -5250,8 +5250,14 @@ export interface components {
             first_event: number;
             /** @description What was said. */
             messages: components["schemas"]["ExportedMessage"][];
+            /** @description Parts of the messages that no reader gets. */
+            withheld?: components["schemas"]["ExportedWithheld"][];
+            /** @description What of the messages is not remembered. */
+            left_out?: components["schemas"]["LeftOutPart"][];
+            memory?: components["schemas"]["MemoryMode"];
             metadata?: components["schemas"]["Metadata"];
             at: components["schemas"]["Timestamp"];
+            expires_at?: components["schemas"]["Timestamp"];
             /** @description Of all that the client sent, SHA-256 in hexadecimal digits. */
             hash: string;
             /**
@@ -5259,7 +5265,7 @@ export interface components {
              * @example processed
              * @enum {string}
              */
-            status: "processed" | "failed";
+            status: "processed" | "failed" | "withdrawn";
             /**
              * @description How often the scorer was asked.
              * @example 1
@@ -5270,7 +5276,28 @@ export interface components {
             accepted_at: components["schemas"]["Timestamp"];
             queued_at: components["schemas"]["Timestamp"];
             processed_at?: components["schemas"]["Timestamp"];
+            withdrawn_at?: components["schemas"]["Timestamp"];
             scored?: components["schemas"]["ExportedScoring"];
+        };
+        /** @description A part of a message that no reader gets, since a statement was forgotten or a policy never keeps it. */
+        ExportedWithheld: {
+            /**
+             * @description The index of the message, from 0.
+             * @example 0
+             */
+            message: number;
+            /**
+             * @description The part.
+             * @example I am allergic to peanuts.
+             */
+            text: string;
+            statement?: components["schemas"]["ID"];
+            /**
+             * @description The version of the app's policy that never keeps it; absent if a statement was forgotten.
+             * @example 3
+             */
+            policy?: number;
+            at: components["schemas"]["Timestamp"];
         };
         /** @description What has proposed the facts of the turn. */
         ExportedScoring: {
