@@ -188,7 +188,7 @@ func TestSortByScore_BreaksTiesByID(t *testing.T) {
 func TestRecall_PutsWhatWasSaidBeforeWhatWasInferred(t *testing.T) {
 	t.Parallel()
 	statements := []string{"The user swims on Mondays.", "The user swims on Tuesdays."}
-	for _, inferred := range []memory.Type{memory.TypeReflection, "insight", "pattern"} {
+	for _, inferred := range []memory.Type{memory.TypeReflection, "insight"} {
 		for said := range statements {
 			f := newFixture(t)
 			add := func(place int, as memory.Type, importance float64) memory.Memory {

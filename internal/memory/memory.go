@@ -306,7 +306,7 @@ const (
 func (t Type) IsDerived() bool { return t == TypeReflection || t == TypeSummary }
 
 // IsInferred reports whether memories of the type state what a model has concluded from what was said.
-func (t Type) IsInferred() bool { return t == TypeReflection || t == "insight" || t == "pattern" }
+func (t Type) IsInferred() bool { return t == TypeReflection || t == "insight" }
 
 // Dot is the dot product of two vectors of the same dimension; for unit vectors, their
 // cosine. Eight independent sums let the processor overlap the additions.

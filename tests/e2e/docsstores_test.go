@@ -89,13 +89,21 @@ func TestDocs_CommandsWorkOnPostgresAndMilvus(t *testing.T) {
 func TestDocs_CommandsWorkWithAModel(t *testing.T) {
 	onPagesThatNeed(t, []string{"model"}, 2, func(p *docPage, blocks []string) {
 		model := llmtest.New(p.t)
-		model.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("In Lisbon.") })
+		model.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
+			if strings.Contains(r.System, "[hippocampus/reflect]") {
+				return llmtest.Text(`{"insights":[{"insight":"Ada swims and cycles every week.","sources":[1,2]}]}`)
+			}
+			return llmtest.Text("In Lisbon.")
+		})
 		here := strings.NewReplacer("ollama pull nomic-embed-text\n", "", "https://api.jina.ai/v1", model.URL(),
 			"http://127.0.0.1:9090/v1", model.URL(), "curl -s localhost:9090/last\n", "")
 		for _, text := range blocks {
 			p.settings = nil
 			if strings.Contains(text, "=ollama") {
 				p.settings = []string{"QWEN_API_BASE=" + model.OllamaURL()}
+			}
+			if strings.Contains(text, "DEEPSEEK_API_KEY=") {
+				p.settings = []string{"DEEPSEEK_API_BASE=" + model.URL()}
 			}
 			p.run(here.Replace(text))
 			eventually(p.t, "the memories of another block's model being embedded again", func() string {

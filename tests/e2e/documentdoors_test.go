@@ -113,7 +113,7 @@ func TestDocuments_FollowTheirUser(t *testing.T) {
 // However often a document is sent, also at once and after a crash, it is there once.
 func TestDocuments_AreThereOnce(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
-		s := start(t, size.settings(t)...)
+		s := start(t, append(size.settings(t), "HIPPOCAMPUS_API_MAX_INFLIGHT_WRITES=100")...) // no write is refused
 		handbook, _ := readHandbook(t)
 		var group sync.WaitGroup
 		for i := range 6 {
