@@ -22,6 +22,7 @@ export const jobKinds = names<Schema<"JobKind">>({
   reflect_user: true,
   reflection: true,
   repair: true,
+  reprocess_turns: true,
   verification: true,
 });
 
