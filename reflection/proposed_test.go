@@ -10,6 +10,7 @@ import (
 
 	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/derivation"
 )
 
 // proposing returns a service that proposes insights, with three facts and the proposal that rests on them.
@@ -34,6 +35,15 @@ func proposing(t *testing.T) (b *fixture, facts []memory.Memory, id string) {
 		t.Fatalf("%+v: %s", p, diff)
 	}
 	return b, facts, p.ID
+}
+
+// approve reads a proposal and approves it.
+func (b *fixture) approve(id string) (derivation.Result, error) {
+	p, err := b.derive.Proposed(b.t.Context(), ada.AppID, id)
+	if err != nil {
+		return derivation.Result{}, err
+	}
+	return b.derive.Approve(b.t.Context(), p)
 }
 
 // list returns the proposals about Ada.
@@ -62,7 +72,7 @@ func TestPropose_WaitsForApproval(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, b.list()); diff != "" {
 		t.Fatal(diff)
 	}
-	result, err := b.derive.Approve(t.Context(), ada.AppID, id)
+	result, err := b.approve(id)
 	if err != nil || len(result.Stored) != 1 {
 		t.Fatalf("%+v, %v", result, err)
 	}
@@ -76,7 +86,7 @@ func TestPropose_WaitsForApproval(t *testing.T) {
 	if left := b.list(); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
-	if _, err := b.derive.Approve(t.Context(), ada.AppID, id); !memory.IsKind(err, memory.KindNotFound) {
+	if _, err := b.approve(id); !memory.IsKind(err, memory.KindNotFound) {
 		t.Errorf("approved twice: %v", err)
 	}
 	if _, restored, err := b.derive.Undo(t.Context(), ada.AppID, insight.ID); err != nil || len(restored) != 2 {
@@ -125,7 +135,7 @@ func TestPropose_FallsWithItsFacts(t *testing.T) {
 	if left := b.list(); len(left) > 0 {
 		t.Errorf("%v rests on a forgotten fact", left)
 	}
-	if _, err := b.derive.Approve(t.Context(), ada.AppID, id); !memory.IsKind(err, memory.KindNotFound) {
+	if _, err := b.approve(id); !memory.IsKind(err, memory.KindNotFound) {
 		t.Errorf("approved on a forgotten fact: %v", err)
 	}
 	change(func(m *memory.Memory) { m.Status = memory.Active })
@@ -133,7 +143,7 @@ func TestPropose_FallsWithItsFacts(t *testing.T) {
 		facts[0] = m
 		change(func(m *memory.Memory) { m.Content = "Ada swam 33 lengths." })
 	}
-	if _, err := b.derive.Approve(t.Context(), ada.AppID, id); !memory.IsKind(err, memory.KindConflict) {
+	if _, err := b.approve(id); !memory.IsKind(err, memory.KindConflict) {
 		t.Errorf("approved although the facts say something else: %v", err)
 	}
 }
@@ -145,7 +155,7 @@ func TestPropose_IsApprovedOnce(t *testing.T) {
 	var approvers sync.WaitGroup
 	for range 8 {
 		approvers.Go(func() {
-			_, err := b.derive.Approve(t.Context(), ada.AppID, id)
+			_, err := b.approve(id)
 			switch {
 			case err == nil:
 				approved.Add(1)

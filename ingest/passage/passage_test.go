@@ -75,7 +75,7 @@ comment -->`, Document{"The guide", []Passage{
 	}
 }
 
-// A passage has at most 600 characters beside its headings, 240 in Chinese, and ends with a sentence if possible.
+// A passage without its headings has at most 600 characters, 240 in Chinese. It ends after a sentence if it can.
 func TestRead_BoundsPassages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("This is a sentence of a long paragraph. ", 100)

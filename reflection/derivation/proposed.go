@@ -46,19 +46,15 @@ func (s *Service) Propose(ctx context.Context, d Derivation, conclusions []Concl
 	return list, err
 }
 
-// Approve makes a memory of a proposed insight of the app, as Derive does, and consolidates the facts that it retires.
+// Approve makes a memory of a proposed insight, as Derive does, and consolidates the facts that it retires.
 // KindNotFound: it does not exist, or does not stand. KindConflict: its facts have changed and do not state it.
-func (s *Service) Approve(ctx context.Context, appID, id string) (Result, error) {
-	p, err := s.Proposed(ctx, appID, id)
-	if err != nil {
-		return Result{}, err
-	}
+func (s *Service) Approve(ctx context.Context, p Proposed) (Result, error) {
 	why := cmp.Or(grounding.Read(groundsOf(p.Evidence)...).Why(p.Content), accountOf(p.Evidence).Opposes(p.Content))
 	if why != "" {
 		return Result{}, memory.Errorf(memory.KindConflict,
 			"the facts that the insight rests on have changed, and it %s: reject it", why)
 	}
-	d := Derivation{Owner: p.Owner, Cause: "approval", Compared: true, decides: id}
+	d := Derivation{Owner: p.Owner, Cause: "approval", Compared: true, decides: p.ID}
 	for _, m := range p.Evidence {
 		if slices.Contains(p.Retires, m.ID) && !m.Pinned {
 			d.Retire = append(d.Retire, m.ID)

@@ -16,7 +16,7 @@ import (
 type InsightDecider interface {
 	List(ctx context.Context, f db.ProposedFilter) ([]derivation.Proposed, error)
 	Proposed(ctx context.Context, appID, id string) (derivation.Proposed, error)
-	Approve(ctx context.Context, appID, id string) (derivation.Result, error)
+	Approve(ctx context.Context, p derivation.Proposed) (derivation.Result, error)
 	Reject(ctx context.Context, appID, id string) error
 }
 
@@ -90,7 +90,7 @@ func (h insightHandlers) approve(ctx context.Context, r *frame.Request) (any, er
 	if err := admitWrite(ctx, r, h.modes, p.Owner, ""); err != nil {
 		return nil, err
 	}
-	result, err := h.decider.Approve(ctx, r.Key.AppID, id)
+	result, err := h.decider.Approve(ctx, p)
 	if err != nil {
 		return nil, err
 	}
