@@ -95,6 +95,7 @@ type Age struct {
 	AccessCount    int
 	Importance     float64
 	Type           memory.Type
+	Domain         memory.Domain
 	Pinned         bool
 	AgentID        string // whose days count; empty: the user's
 }

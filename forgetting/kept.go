@@ -7,43 +7,45 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Types are names of memory types, separated by commas. An empty list is "", or the word that the settings have for it.
-type Types string
+// Names are names of types or domains of memories, separated by commas. An empty list is "", or the word that the
+// settings have for it.
+type Names string
 
-// Of joins names of memory types.
-func Of(types []memory.Type) Types {
-	names := make([]string, len(types))
-	for i, name := range types {
+// Of joins names.
+func Of[T ~string](list []T) Names {
+	names := make([]string, len(list))
+	for i, name := range list {
 		names[i] = string(name)
 	}
-	return Types(strings.Join(names, ","))
+	return Names(strings.Join(names, ","))
 }
 
-// List returns the names.
-func (l Types) List() []memory.Type {
-	list := []memory.Type{}
-	for name := range strings.SplitSeq(string(l), ",") {
+// ListOf returns names that are joined.
+func ListOf[T ~string](names Names) []T {
+	list := []T{}
+	for name := range strings.SplitSeq(string(names), ",") {
 		if name != "" && name != "none" {
-			list = append(list, memory.Type(name))
+			list = append(list, T(name))
 		}
 	}
 	return list
 }
 
-func (l Types) has(t memory.Type) bool {
-	for name := range strings.SplitSeq(string(l), ",") {
-		if name == string(t) {
+func (n Names) has(wanted string) bool {
+	for name := range strings.SplitSeq(string(n), ",") {
+		if name == wanted {
 			return name != ""
 		}
 	}
 	return false
 }
 
-// Keeps reports whether time alone never makes a memory fade: it is exempt, of an excluded type, or says what the user
-// is, that is, has a kept type and at least KeepImportance. Its retention falls nevertheless, since the bound of a
-// user's memories looks for the lowest.
+// Keeps reports whether time alone never makes a memory fade: it is exempt, of an excluded type or domain, or says what
+// the user is, that is, has a kept type and at least KeepImportance. Its retention falls nevertheless, since the bound
+// of a user's memories looks for the lowest.
 func (r Rule) Keeps(a db.Age) bool {
-	return Exempt(a) || r.ExcludeTypes.has(a.Type) || a.Importance >= r.KeepImportance && r.KeepTypes.has(a.Type)
+	return Exempt(a) || r.ExcludeTypes.has(string(a.Type)) || r.ExcludeDomains.has(string(a.Domain)) ||
+		a.Importance >= r.KeepImportance && r.KeepTypes.has(string(a.Type))
 }
 
 // Exempt reports whether a memory never fades by any rule.

@@ -35,14 +35,14 @@ func TestKeeps_WhatAUserIs(t *testing.T) {
 	}
 }
 
-func TestTypes_ListsNames(t *testing.T) {
+func TestNames_ListsNames(t *testing.T) {
 	t.Parallel()
 	for _, list := range [][]memory.Type{{}, {"fact"}, {"fact", "task"}} {
-		if got := Of(list).List(); !slices.Equal(got, list) {
+		if got := ListOf[memory.Type](Of(list)); !slices.Equal(got, list) {
 			t.Errorf("%v became %v", list, got)
 		}
 	}
-	if got := Types("none").List(); len(got) > 0 {
+	if got := ListOf[memory.Type]("none"); len(got) > 0 {
 		t.Errorf("none became %v", got)
 	}
 }

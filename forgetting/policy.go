@@ -51,8 +51,11 @@ type Rule struct {
 	Clock      Clock         // which days count; empty: all
 	MaxAbsence time.Duration // ActiveClock: absence of a user after which all days count
 
-	ExcludeTypes   Types   // never fade, in addition to reflections
-	KeepTypes      Types   // never fade from KeepImportance on
+	Lasts Lasts // empty: all types and domains last equally long
+
+	ExcludeTypes   Names   // never fade, in addition to reflections
+	ExcludeDomains Names   // never fade
+	KeepTypes      Names   // types that never fade from KeepImportance on
 	KeepImportance float64 // 0..1
 
 	counted *counted // nil: all time counts
@@ -79,11 +82,11 @@ const exponentialScale = 5
 //	exponential    min(1, e^(-lambda*idle days) * (1 + ln(1 + accesses)) / 5)
 //
 // A memory is idle since its last access, or since it was recorded or changed if that was later; see Clock for the
-// hours and days that count.
+// hours and days that count. They are divided by the factor of its type and domain, see Lasts.
 // The first is the forgetting curve of MemoryBank (Zhong et al., 2023), where
 // each recall makes a memory last longer, weighted by importance.
 func (r Rule) Retention(a db.Age, at time.Time) float64 {
-	idle := r.idle(a, at).Hours()
+	idle := r.idle(a, at).Hours() / r.Lasts.of(a)
 	if r.Policy == Exponential {
 		return min(1, math.Exp(-r.Lambda*idle/24)*r.start(a))
 	}
@@ -129,8 +132,8 @@ func (r Rule) FadesAt(a db.Age) (at time.Time, never bool) {
 	return at, never
 }
 
-// Lasts is how long a memory lasts without access if all time counts; never is true if it does not fade.
-func (r Rule) Lasts(kind memory.Type, importance float64) (time.Duration, bool) {
+// Lifetime is how long a memory lasts without access if all time counts; never is true if it does not fade.
+func (r Rule) Lifetime(kind memory.Type, importance float64) (time.Duration, bool) {
 	start := time.Unix(0, 0)
 	r.counted = nil
 	fades, never := r.FadesAt(db.Age{Type: kind, Importance: importance, CreatedAt: start, LastAccessedAt: start})
@@ -150,7 +153,7 @@ func (r Rule) fadesByRetention(a db.Age) (at time.Time, never bool) {
 			hours = 24 * r.stretch(a) * math.Log(left) / math.Log(r.Base)
 		}
 	}
-	if hours > forever {
+	if hours *= r.Lasts.of(a); hours > forever {
 		return time.Time{}, true
 	}
 	at = r.idleFor(a, time.Duration(hours*float64(time.Hour)))
@@ -183,6 +186,6 @@ func (r Rule) tooOld(a db.Age, at time.Time) bool {
 func AgeOf(m memory.Memory) db.Age {
 	return db.Age{
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, LastAccessedAt: m.LastAccessedAt, AccessCount: m.AccessCount,
-		Importance: m.Importance, Type: m.Type, Pinned: m.Pinned, AgentID: m.AgentID,
+		Importance: m.Importance, Type: m.Type, Domain: m.Domain, Pinned: m.Pinned, AgentID: m.AgentID,
 	}
 }

@@ -59,11 +59,14 @@ const (
 )
 
 // old chooses the memories that may have faded at an instant. All that have faded are among them: a memory of
-// importance 0 fades no later than others with as many accesses, and no memory fades sooner than if all time counted.
+// importance 0 fades no later than others with as many accesses, no memory fades sooner than if all time counted, and
+// none has a smaller factor than the least.
 func (r Rule) old(at time.Time) (o db.Old) {
 	r.counted = nil
+	const anyType = "any"
+	r.Lasts = LastsOf(map[string]float64{anyType: r.Lasts.least()})
 	for accesses := range o.Idle {
-		fades, never := r.fadesByRetention(db.Age{UpdatedAt: at, LastAccessedAt: at, AccessCount: accesses})
+		fades, never := r.fadesByRetention(db.Age{UpdatedAt: at, LastAccessedAt: at, AccessCount: accesses, Type: anyType})
 		switch {
 		case never:
 		case fades.Equal(at):

@@ -25,15 +25,17 @@ func TestOld_ChoosesAllThatHasFaded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := rapid.SampledFrom([]Rule{strengthening, exponential}).Draw(t, "rule")
 		rule.Threshold = rapid.Float64Range(0, 1).Draw(t, "threshold")
+		rule.Lasts = rapid.SampledFrom([]Lasts{"", "fact=0.01,general_chat=0.5", "message=100,fact=2"}).Draw(t, "lasts")
 		rule.MessageAge = rapid.SampledFrom([]time.Duration{0, 30 * 24 * time.Hour}).Draw(t, "message age")
 		ago := func(name string) time.Time {
-			return begin.Add(-time.Duration(rapid.Int64Range(-1e15, 1e16).Draw(t, name)) * time.Microsecond)
+			return begin.Add(-time.Duration(rapid.Int64Range(-1e15, 9e15).Draw(t, name)) * time.Microsecond)
 		}
 		a := db.Age{
 			CreatedAt: ago("created"), UpdatedAt: ago("updated"), LastAccessedAt: ago("accessed"),
 			AccessCount: rapid.IntRange(0, 30).Draw(t, "accesses"),
 			Importance:  rapid.Float64Range(0, 1).Draw(t, "importance"),
 			Type:        rapid.SampledFrom([]memory.Type{memory.TypeFact, memory.TypeMessage}).Draw(t, "type"),
+			Domain:      rapid.SampledFrom(memory.Domains).Draw(t, "domain"),
 		}
 		if fades, never := rule.FadesAt(a); !never && rapid.Bool().Draw(t, "at the edge") {
 			a.UpdatedAt = a.UpdatedAt.Add(begin.Sub(fades))

@@ -178,10 +178,12 @@ func ages(t *testing.T, s db.Store) {
 			AccessCount:    3,
 			Importance:     0.8125,
 			Type:           memory.TypeReflection,
+			Domain:         first.Domain,
 			Pinned:         true,
 			AgentID:        "agent",
 		},
-		{CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact, AgentID: "agent"},
+		{CreatedAt: epoch, UpdatedAt: epoch, LastAccessedAt: epoch, Type: memory.TypeFact, Domain: second.Domain,
+			AgentID: "agent"},
 	})
 	calls, errStop := 0, errors.New("stop")
 	err := s.Ages(t.Context(), "app", func(string, db.Age) error {

@@ -242,6 +242,7 @@ func activeMemories(t *testing.T, s db.Store) {
 				AccessCount:    i,
 				Importance:     m.Importance,
 				Type:           m.Type,
+				Domain:         m.Domain,
 				Pinned:         m.Pinned,
 				AgentID:        m.AgentID,
 			}

@@ -70,12 +70,12 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, limit int) ([]m
 	return found, s.fault(err, "list what can be purged")
 }
 
-const ageColumns = `created_at, updated_at, last_accessed_at, access_count, importance_score, memory_type, pinned,
-	agent_id`
+const ageColumns = `created_at, updated_at, last_accessed_at, access_count, importance_score, memory_type, domain,
+	pinned, agent_id`
 
 func ageFields(a *db.Age) []any {
-	return []any{&a.CreatedAt, &a.UpdatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Type, &a.Pinned,
-		&a.AgentID}
+	return []any{&a.CreatedAt, &a.UpdatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Type, &a.Domain,
+		&a.Pinned, &a.AgentID}
 }
 
 func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error {

@@ -59,11 +59,13 @@ type ruleRequest struct {
 	MinAgeSeconds *int64             `json:"min_age_seconds"`
 	MaxShare      *float64           `json:"max_share"`
 
-	Clock             *forgetting.Clock `json:"clock"`
-	MaxAbsenceSeconds *int64            `json:"max_absence_seconds"`
-	ExcludeTypes      *[]memory.Type    `json:"exclude_types"`
-	KeepTypes         *[]memory.Type    `json:"keep_types"`
-	KeepImportance    *float64          `json:"keep_importance"`
+	Clock             *forgetting.Clock  `json:"clock"`
+	MaxAbsenceSeconds *int64             `json:"max_absence_seconds"`
+	Lasts             map[string]float64 `json:"lasts"`
+	ExcludeTypes      *[]memory.Type     `json:"exclude_types"`
+	ExcludeDomains    *[]memory.Domain   `json:"exclude_domains"`
+	KeepTypes         *[]memory.Type     `json:"keep_types"`
+	KeepImportance    *float64           `json:"keep_importance"`
 }
 
 // over returns the rule with the requested changes.
@@ -77,8 +79,14 @@ func (b ruleRequest) over(rule forgetting.Rule) forgetting.Rule {
 	rule.MaxShare = frame.OrDefault(b.MaxShare, rule.MaxShare)
 	rule.Clock = frame.OrDefault(b.Clock, rule.Clock)
 	rule.MaxAbsence = seconds(b.MaxAbsenceSeconds, rule.MaxAbsence)
+	if b.Lasts != nil {
+		rule.Lasts = forgetting.LastsOf(b.Lasts)
+	}
 	if b.ExcludeTypes != nil {
 		rule.ExcludeTypes = forgetting.Of(*b.ExcludeTypes)
+	}
+	if b.ExcludeDomains != nil {
+		rule.ExcludeDomains = forgetting.Of(*b.ExcludeDomains)
 	}
 	if b.KeepTypes != nil {
 		rule.KeepTypes = forgetting.Of(*b.KeepTypes)
@@ -104,11 +112,13 @@ type ruleBody struct {
 	MinAgeSeconds int64             `json:"min_age_seconds"`
 	MaxShare      float64           `json:"max_share"`
 
-	Clock             forgetting.Clock `json:"clock"`
-	MaxAbsenceSeconds int64            `json:"max_absence_seconds"`
-	ExcludeTypes      []memory.Type    `json:"exclude_types"`
-	KeepTypes         []memory.Type    `json:"keep_types"`
-	KeepImportance    float64          `json:"keep_importance"`
+	Clock             forgetting.Clock   `json:"clock"`
+	MaxAbsenceSeconds int64              `json:"max_absence_seconds"`
+	Lasts             map[string]float64 `json:"lasts"`
+	ExcludeTypes      []memory.Type      `json:"exclude_types"`
+	ExcludeDomains    []memory.Domain    `json:"exclude_domains"`
+	KeepTypes         []memory.Type      `json:"keep_types"`
+	KeepImportance    float64            `json:"keep_importance"`
 }
 
 func ruleOf(r forgetting.Rule) ruleBody {
@@ -116,7 +126,10 @@ func ruleOf(r forgetting.Rule) ruleBody {
 		Policy: r.Policy, Threshold: r.Threshold, Base: r.Base, Growth: r.Growth, Lambda: r.Lambda,
 		MinAgeSeconds: int64(r.MinAge / time.Second), MaxShare: r.MaxShare,
 		Clock: cmp.Or(r.Clock, forgetting.WallClock), MaxAbsenceSeconds: int64(r.MaxAbsence / time.Second),
-		ExcludeTypes: r.ExcludeTypes.List(), KeepTypes: r.KeepTypes.List(), KeepImportance: r.KeepImportance,
+		Lasts:          r.Lasts.Factors(),
+		ExcludeTypes:   forgetting.ListOf[memory.Type](r.ExcludeTypes),
+		ExcludeDomains: forgetting.ListOf[memory.Domain](r.ExcludeDomains),
+		KeepTypes:      forgetting.ListOf[memory.Type](r.KeepTypes), KeepImportance: r.KeepImportance,
 	}
 }
 
@@ -164,6 +177,7 @@ func (h forgetHandlers) forget(ctx context.Context, r *frame.Request, body forge
 	rule := h.forgetter.Rule()
 	if body.Rule != nil {
 		rule = body.Rule.over(rule)
+		r.Note("rule.lasts", rule.Lasts.Check())
 		if !dry {
 			r.Note("rule", "is given without dry_run: a run follows the server's settings")
 		}

@@ -20,12 +20,12 @@ import (
 func (f *fixture) fading() (old, pinned memory.Memory) {
 	f.t.Helper()
 	f.clock.Set(noon.AddDate(0, 0, -40))
-	old = f.keep(ingest.Write{Owner: owner("u"), Content: "old"})
+	old = f.keep(ingest.Write{Owner: owner("u"), Content: "old", Domain: memory.Lifestyle})
 	pinned = f.keep(ingest.Write{Owner: owner("u"), Content: "pinned", Pinned: true})
 	f.keep(ingest.Write{Owner: memory.Owner{AppID: "other-app", UserID: "u"}, Content: "theirs"})
 	f.clock.Set(noon)
 	for _, content := range []string{"one", "two", "three", "four", "five", "six"} {
-		f.keep(ingest.Write{Owner: owner("u"), Content: content})
+		f.keep(ingest.Write{Owner: owner("u"), Content: content, Domain: memory.Lifestyle})
 	}
 	return old, pinned
 }
@@ -117,6 +117,11 @@ func TestForget_TriesAnotherRule(t *testing.T) {
 		{name: "clock", rule: `{"clock":"active","max_absence_seconds":31536000,"threshold":0.25}`},
 		{name: "absence", rule: `{"clock":"active","max_absence_seconds":864000,"threshold":0.25}`, due: 1},
 		{name: "excluded type", rule: `{"threshold":0.32,"exclude_types":["fact"]}`, due: 0},
+		{name: "excluded domain", rule: `{"threshold":0.32,"exclude_domains":["lifestyle_and_interests"]}`, due: 0},
+		{name: "another domain", rule: `{"threshold":0.32,"exclude_domains":["general_chat"]}`, due: 7, warned: true},
+		{name: "a type that lasts", rule: `{"threshold":0.32,"lasts":{"fact":6}}`, due: 0},
+		{name: "a domain that fades", rule: `{"lasts":{"lifestyle_and_interests":0.4}}`, due: 7, warned: true},
+		{name: "both", rule: `{"lasts":{"lifestyle_and_interests":0.4,"fact":8}}`, due: 0},
 		{name: "kept type", rule: `{"threshold":0.32,"keep_types":["task","fact"],"keep_importance":0.1}`, due: 0},
 		{name: "kept importance", rule: `{"threshold":0.32,"keep_types":["fact"],"keep_importance":1}`, due: 7, warned: true},
 	} {
@@ -131,7 +136,8 @@ func TestForget_TriesAnotherRule(t *testing.T) {
 		`{"user_id":"u","rule":{"policy":"exponential","growth":2,"min_age_seconds":60}}`).Rule
 	if want := (ruleBody{
 		Policy: forgetting.Exponential, Threshold: 0.1, Base: 0.9, Growth: 2, Lambda: 0.1, MinAgeSeconds: 60, MaxShare: 0.2,
-		Clock: forgetting.WallClock, ExcludeTypes: []memory.Type{}, KeepTypes: []memory.Type{},
+		Clock: forgetting.WallClock, Lasts: map[string]float64{}, ExcludeTypes: []memory.Type{},
+		ExcludeDomains: []memory.Domain{}, KeepTypes: []memory.Type{},
 	}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got the rule %+v, want %+v", got, want)
 	}

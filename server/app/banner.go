@@ -73,8 +73,9 @@ Docs:    %s/docs/
 func forgettingOf(cfg config.Config) string {
 	rule := forgettingSettings(cfg).Rule
 	plain := rule
-	plain.ExcludeTypes, plain.KeepTypes = "", ""
-	lasts, never := plain.Lasts(memory.TypeFact, ingest.DefaultImportance)
+	plain.ExcludeTypes, plain.ExcludeDomains = "", ""
+	plain.KeepTypes = ""
+	lasts, never := plain.Lifetime(memory.TypeFact, ingest.DefaultImportance)
 	if never || cfg.Schedule.Forgetting == "" {
 		return "off"
 	}
@@ -84,7 +85,7 @@ func forgettingOf(cfg config.Config) string {
 	}
 	text := fmt.Sprintf("a fact of importance %v that nothing recalls fades after %.0f %s", ingest.DefaultImportance,
 		lasts.Hours()/24, days)
-	if kept := rule.KeepTypes.List(); len(kept) > 0 && rule.KeepImportance <= 1 {
+	if kept := forgetting.ListOf[memory.Type](rule.KeepTypes); len(kept) > 0 && rule.KeepImportance <= 1 {
 		text += fmt.Sprintf("; from %v on never", rule.KeepImportance)
 	}
 	return text

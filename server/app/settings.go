@@ -286,8 +286,9 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: forgetting.MinAge, MaxShare: f.MaxShare,
 			MessageAge: cfg.Messages.Keep,
 			Clock:      forgetting.Clock(f.Clock), MaxAbsence: f.MaxAbsence,
-			ExcludeTypes: forgetting.Types(f.ExcludeTypes), KeepTypes: forgetting.Types(f.KeepTypes),
-			KeepImportance: f.KeepImportance,
+			Lasts:        forgetting.Lasts(f.Lasts),
+			ExcludeTypes: forgetting.Names(f.ExcludeTypes), ExcludeDomains: forgetting.Names(f.ExcludeDomains),
+			KeepTypes: forgetting.Names(f.KeepTypes), KeepImportance: f.KeepImportance,
 		},
 		PurgeAfter: f.PurgeAfter, MaxMemories: cfg.Memories.MaxPerUser,
 	}
@@ -304,7 +305,7 @@ func compressionSettings(cfg config.Config) compression.Settings {
 // messageAge returns three quarters of the time after which a message of no importance would be forgotten, so that
 // messages are condensed before they are forgotten; at most condensedAge.
 func messageAge(cfg config.Config) time.Duration {
-	lasts, never := forgettingSettings(cfg).Lasts(memory.TypeMessage, 0)
+	lasts, never := forgettingSettings(cfg).Lifetime(memory.TypeMessage, 0)
 	if never {
 		return condensedAge
 	}

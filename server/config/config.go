@@ -279,9 +279,12 @@ type Forgetting struct {
 	Clock      string        `koanf:"clock" default:"active" rule:"active|wall"`      // days of the user, or all
 	MaxAbsence time.Duration `koanf:"max_absence" default:"8760h" rule:"0s..876000h"` // after which all days count
 
-	// What never fades: memories of these types in addition to reflections, and memories of the kept types that have at
-	// least this importance.
+	Lasts string `koanf:"lasts" rule:"factors"`
+
+	// What never fades: memories of these types in addition to reflections, of these domains, and memories of the kept
+	// types that have at least this importance.
 	ExcludeTypes   string  `koanf:"exclude_types" rule:"memory types"`
+	ExcludeDomains string  `koanf:"exclude_domains" rule:"domains"`
 	KeepTypes      string  `koanf:"keep_types" default:"fact,preference" rule:"memory types"`
 	KeepImportance float64 `koanf:"keep_importance" default:"0.83" rule:"0..1"`
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"hippocampus/forgetting"
 	"hippocampus/internal/memory"
 )
 
@@ -48,6 +49,9 @@ var textRules = map[string]rule{
 	"ranking parts": listRule("words", "vectors", "neighbours", "second_neighbours", "speaker", "date", "when",
 		"question", "lexical_floor", "contrast", "route"),
 	"memory types": listRule(memoryTypes()...),
+	"domains":      listRule(domains()...),
+	"factors": textRule("names of types or domains with numbers from 0.01 to 100, such as task=0.5,general_chat=0.25, or "+
+		"nothing", func(setting string) bool { return forgetting.Lasts(setting).Check() == "" }),
 	"origins": textRule("origins such as https://chat.example.com, separated by commas, or nothing",
 		optional(areOrigins)),
 	"addresses": textRule("addresses or networks such as 10.0.0.0/8, separated by commas, or nothing",
@@ -58,6 +62,14 @@ var textRules = map[string]rule{
 func memoryTypes() []string {
 	names := []string{"none"}
 	for _, name := range memory.Types {
+		names = append(names, string(name))
+	}
+	return names
+}
+
+func domains() []string {
+	names := []string{"none"}
+	for _, name := range memory.Domains {
 		names = append(names, string(name))
 	}
 	return names

@@ -80,7 +80,7 @@ func Run(o Options) (report Report, err error) {
 		rule: forgetting.Rule{
 			Policy: forgetting.Policy(f.Policy), Threshold: f.Threshold, Base: f.Base, Growth: f.Growth, Lambda: f.Lambda,
 			MinAge: forgetting.MinAge, MaxShare: f.MaxShare, MessageAge: cfg.Messages.Keep,
-			ExcludeTypes: forgetting.Types(f.ExcludeTypes), KeepTypes: forgetting.Types(f.KeepTypes),
+			ExcludeTypes: forgetting.Names(f.ExcludeTypes), KeepTypes: forgetting.Names(f.KeepTypes),
 			KeepImportance: f.KeepImportance,
 		},
 	}

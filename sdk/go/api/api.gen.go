@@ -4760,6 +4760,11 @@ type ForgettingRule struct {
 	// Example: active
 	Clock *ForgettingRuleClock `json:"clock,omitempty"`
 
+	// ExcludeDomains Domains of memories that never fade.
+	//
+	// Example: ["tasks_and_schedules"]
+	ExcludeDomains []Domain `json:"exclude_domains,omitempty"`
+
 	// ExcludeTypes Types of memories that never fade, in addition to reflections.
 	//
 	// Example: ["decision"]
@@ -4784,6 +4789,13 @@ type ForgettingRule struct {
 	//
 	// Example: 0.1
 	Lambda *float64 `json:"lambda,omitempty"`
+
+	// Lasts How many times as long memories of a type or a domain last without access; others last once as long. If both
+	// the type and the domain of a memory are named, the product counts.
+	//
+	//
+	// Example: {"professional_and_academic":2,"task":0.5}
+	Lasts map[string]float64 `json:"lasts,omitempty"`
 
 	// MaxAbsenceSeconds `active`: absence of a user after which all days count until the user is active again.
 	//

@@ -1250,8 +1250,18 @@ class ForgettingRule(Model):
     max_absence_seconds: int | None = None
     """`active`: absence of a user after which all days count until the user is active again."""
 
+    lasts: dict[str, float] | None = Field(None, max_length=100)
+    """
+    How many times as long memories of a type or a domain last without access; others last once as long. If both
+    the type and the domain of a memory are named, the product counts.
+
+    """
+
     exclude_types: list[MemoryType] | None = None
     """Types of memories that never fade, in addition to reflections."""
+
+    exclude_domains: list[Domain] | None = None
+    """Domains of memories that never fade."""
 
     keep_types: list[MemoryType] | None = None
     """Types of memories that never fade from `keep_importance` on."""

@@ -6856,12 +6856,30 @@ export interface components {
              */
             max_absence_seconds?: number;
             /**
+             * @description How many times as long memories of a type or a domain last without access; others last once as long. If both
+             *     the type and the domain of a memory are named, the product counts.
+             * @example {
+             *       "task": 0.5,
+             *       "professional_and_academic": 2
+             *     }
+             */
+            lasts?: {
+                [key: string]: number;
+            };
+            /**
              * @description Types of memories that never fade, in addition to reflections.
              * @example [
              *       "decision"
              *     ]
              */
             exclude_types?: components["schemas"]["MemoryType"][];
+            /**
+             * @description Domains of memories that never fade.
+             * @example [
+             *       "tasks_and_schedules"
+             *     ]
+             */
+            exclude_domains?: components["schemas"]["Domain"][];
             /**
              * @description Types of memories that never fade from `keep_importance` on.
              * @example [
