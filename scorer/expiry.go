@@ -10,7 +10,7 @@ import (
 )
 
 // endsPattern matches plans that are over after their day. lastsPattern matches what begins on that day, comes again or
-// has happened, and statements of several clauses, which may say more than a plan.
+// has happened, and conjunctions, which may add more than a plan. predicate matches clauses that state something.
 var (
 	endsPattern = expression(`\b(?:flights?|fly|flying|appointment|meeting|interview|exam|deadline|due (?:on|by)|` +
 		`concert|conference|workshop|surgery|reservation|check-?up|rehearsal|presentation|trip)\b|` +
@@ -18,9 +18,15 @@ var (
 	lastsPattern = expression(`\b(?:every|each|weekly|daily|monthly|yearly|annual(?:ly)?|usually|always|birthday|` +
 		`anniversary|since|born|start(?:s|ing|ed)?|begin(?:s|ning)?|began|moves?|moving|joins?|joining|marr\w+|wedding|` +
 		`retir\w+|graduat\w+|until|till|from now|had|was|were|went|did|took|attended|back|finished|passed|failed|missed|` +
-		`cancell?ed|and|but|because|while)\b|;|[,:] (?:i|my|we|our|he|she|they)\b|` +
+		`cancell?ed|and|but|because|while)\b|;|` +
 		`每[天周月年个]|生日|纪念日|开始|入职|搬|结婚|婚礼|入学|毕业|退休|通常|经常|一直|直到|刚|取消|[开去考坐看做加]了|过了|完了|` +
-		`；|[，、](?:我|他|她|但|而|因|所以|也|还)`)
+		`；|[，、](?:但|而|因|所以|也|还)`)
+	predicate = expression(`^\W*(?:i|my|we|our|he|his|she|her|they|their|you|your)\b|` +
+		`\b(?:are|can|cannot|do|does|eats?|drinks?|drives?|go|goes|has|hates?|have|is|keeps?|knows?|likes?|lives?|` +
+		`loves?|must|needs?|owns?|plays?|prefers?|speaks?|studies|takes?|teaches|uses?|wants?|wears?|will|works?)\b|` +
+		`\w's \w|n't\b|` +
+		`^\W*(?:我|他|她|它|你|咱)|是|有|喜欢|讨厌|过敏`)
+	clauseEnd = expression(`[,:，、：]|\s[-–—]\s`)
 )
 
 // Plan is a sentence of the user that states a dated plan, such as a flight, and when that is over.
@@ -56,7 +62,7 @@ func Plans(message string, at time.Time) (plans []Plan) {
 // the zone of the instant. It is zero for what is no plan, is not dated, or is over already.
 func planEnd(said string, at time.Time) (end time.Time) {
 	plain := apostrophes.Replace(said)
-	if !endsPattern.MatchString(plain) || lastsPattern.MatchString(plain) {
+	if !endsPattern.MatchString(plain) || lastsPattern.MatchString(plain) || saysMore(plain, at) {
 		return time.Time{}
 	}
 	today := memory.EndOfDay(at).AddDate(0, 0, -1)
@@ -69,6 +75,17 @@ func planEnd(said string, at time.Time) (end time.Time) {
 		}
 	}
 	return end
+}
+
+// saysMore reports whether a statement with a plan has a clause that states something else, such as "I'm allergic to
+// latex, surgery is on 4 April".
+func saysMore(plain string, at time.Time) bool {
+	for _, clause := range clauseEnd.Split(plain, -1) {
+		if predicate.MatchString(clause) && !endsPattern.MatchString(clause) && len(times.InStatement(clause, at)) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // endOf returns the end of the day on which a statement ends according to a model, in the zone of the instant at which

@@ -1,6 +1,7 @@
 package scorer
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,39 @@ func TestRules_EndDatedPlans(t *testing.T) {
 				t.Errorf("%q ends at %v, want %v", content, f.ExpiresAt, want)
 			}
 		}
+	}
+}
+
+// Lines of testdata/plans.tsv are a statement of 3 March 2026 and the day on which it is over, or "-". A statement that
+// says more than its plan must go on to answer; a plan without an end only answers for too long.
+func TestRules_EndNothingThatSaysMoreThanAPlan(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/plans.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
+	plans, ended := 0, 0
+	for line := range strings.Lines(string(data)) {
+		said, want, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		got := "-"
+		if end := planEnd(said, at); !end.IsZero() {
+			got = end.Format(time.DateOnly)
+		}
+		switch {
+		case want == "-" && got != want:
+			t.Errorf("%q ends at %s", said, got)
+		case want != "-":
+			plans++
+			if got == want {
+				ended++
+			} else {
+				t.Logf("%q ends at %s, want %s", said, got, want)
+			}
+		}
+	}
+	if plans == 0 || 10*ended < 8*plans {
+		t.Errorf("%d of %d plans end on their day", ended, plans)
 	}
 }
 
