@@ -59,7 +59,10 @@ var kinds = map[memory.Domain][]struct {
 		{expression(``), aFact, strong},
 	},
 	memory.Tasks: {
+		{expression(`\b(?:was|were) born\b|出生`), aFact, vital},
 		{expression(`\b(?:decided|chose|agreed|made up my mind|quit)\b|决定|说好|约好|想好`), aDecision, strong},
+		{expression(`\b(?:was|were|became|bought|finished|hit|lost|met|paid|passed|reached|sold|took|went|won|` +
+			`yesterday|ago|last (?:week|weekend|month|year))\b|[买卖去考生付见完]了|昨天|上周|上个?月|去年`), aFact, strong}, // it has happened
 		{expression(``), aTask, high},
 	},
 }

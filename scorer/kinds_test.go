@@ -6,6 +6,21 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// What has happened is no task.
+func TestKindOf_Tasks(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]memory.Type{
+		"Mira was born on Saturday at 4:12 am.": aFact, "I sold the car today for 7,800.": aFact,
+		"I took the exam last week.": aFact, "我昨天交了报告。": aFact,
+		"I need to renew my passport before October.": aTask, "The report is due on Friday.": aTask,
+		"We decided to postpone the trip.": aDecision, "我周五要交报告。": aTask,
+	} {
+		if kind, _ := kindOf(said, memory.Tasks); kind != want {
+			t.Errorf("%q is a %s, want %s", said, kind, want)
+		}
+	}
+}
+
 // A statement about what a user is gets an importance that is high enough for forgetting to keep it.
 func TestImportance_OfWhatAUserIs(t *testing.T) {
 	t.Parallel()
