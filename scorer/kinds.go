@@ -67,6 +67,10 @@ var kinds = map[memory.Domain][]struct {
 	},
 }
 
+// taste matches statements of what the user likes or dislikes, which are preferences in every domain.
+var taste = expression(`\b(?:i|we) (?:really |still |just |do |don't |do not |never )?(?:prefer|like|love|hate|dislike|enjoy|adore)\b|` +
+	`\bcan(?:'t|not) stand\b|\bfavou?rite\b|喜欢|讨厌|偏爱|最爱`)
+
 // Importance is the importance that the rules give to a statement in a domain, 0.75 to 0.9.
 func Importance(said string, domain memory.Domain) float64 {
 	_, importance := kindOf(apostrophes.Replace(said), domain)
@@ -76,9 +80,13 @@ func Importance(said string, domain memory.Domain) float64 {
 // kindOf returns the type of a statement in a domain, and its importance.
 func kindOf(plain string, domain memory.Domain) (memory.Type, float64) {
 	for _, k := range kinds[domain] {
-		if k.says.MatchString(plain) {
-			return k.kind, k.importance
+		if !k.says.MatchString(plain) {
+			continue
 		}
+		if k.kind == aFact && taste.MatchString(plain) {
+			return aPreference, k.importance
+		}
+		return k.kind, k.importance
 	}
 	return aFact, strong
 }

@@ -6,6 +6,22 @@ import (
 	"hippocampus/internal/memory"
 )
 
+// What the user likes is a preference in every domain, and a name or an allergy is a fact.
+func TestKindOf_Tastes(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]memory.Type{
+		"I love jazz.": aPreference, "I don't like crowded places.": aPreference, "My favourite colour is green.": aPreference,
+		"I can't stand coriander.": aPreference, "我不喜欢人多的地方。": aPreference,
+		"I'd like to ask for leave.": aFact, "The office looks like a ship.": aFact, "I live in Porto.": aFact,
+	} {
+		for _, domain := range []memory.Domain{memory.Lifestyle, memory.Profession, memory.Social} {
+			if kind, _ := kindOf(said, domain); kind != want {
+				t.Errorf("%q is a %s in %s, want %s", said, kind, domain, want)
+			}
+		}
+	}
+}
+
 // What has happened is no task.
 func TestKindOf_Tasks(t *testing.T) {
 	t.Parallel()
