@@ -73,9 +73,10 @@ type Context struct {
 	Profile      bool          // nothing was asked, and the memories are standing ones
 	Recalled     recall.Answer // its Memories are all that were recalled
 	Kept         []recall.Recalled
-	Dropped      []string // ids of the recalled memories that were not kept
-	Condensed    bool     // a model's text stands for the best of the kept memories
-	NotCondensed string   // why not, if condensing was requested
+	Preferences  []memory.Memory // what the user prefers that was not recalled
+	Dropped      []string        // ids of the recalled memories that were not kept
+	Condensed    bool            // a model's text stands for the best of the kept memories
+	NotCondensed string          // why not, if condensing was requested
 }
 
 // systemRole is the role of the operator's words in a chat request.

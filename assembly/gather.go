@@ -21,10 +21,11 @@ import (
 
 // gathered holds the items, and the recall of the memories.
 type gathered struct {
-	contents Contents
-	answer   recall.Answer
-	profile  bool      // the memories of answer are standing ones: nothing was asked
-	present  []LeftOut // memories that the request's Present holds
+	contents    Contents
+	answer      recall.Answer
+	preferences []Item    // what the user prefers, whatever was asked
+	profile     bool      // the memories of answer are standing ones: nothing was asked
+	present     []LeftOut // memories that the request's Present holds
 }
 
 // gather reads all items of a request. If the request has no query, the last words
@@ -50,9 +51,13 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	working.Events, working.Before = r.forTurn(working.Events), r.forTurn(working.Before)
 	g.contents[Conversation] = itemsOf(working)
 	r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events), lastUserText(working.Before))
+	if r.Preferences {
+		r.Query.Preferences = MaxPreferences
+	}
 	if g.answer, err = s.recall(ctx, r.Query); err != nil {
 		return g, err
 	}
+	g.preferences = g.preferenceItems(r, working.Events)
 	if g.contents[Facts], err = s.facts(ctx, r.Query, &g.answer); err != nil {
 		return g, err
 	}

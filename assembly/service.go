@@ -66,6 +66,7 @@ type Request struct {
 	Shares         Shares
 	Language       string // of the headings: "zh" or "en"; empty: that of the contents
 	Messages       bool   // instead of a text
+	Preferences    bool   // also what the user prefers, whatever is asked, as far as there is room; see MaxPreferences
 	Condense       int    // how many of the best memories the Condenser may condense
 }
 
@@ -85,7 +86,7 @@ func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
-	w := wordsFor(r.Language, g.contents)
+	w := wordsFor(r.Language, g.contents, g.preferences...)
 	p := choose(g.contents, r.Room.Budget(), r.Shares, w, r.Room.Counter, r.Messages)
 	p.fit()
 	p.unquote()
@@ -93,8 +94,8 @@ func (s Service) Make(ctx context.Context, r Request) (Context, error) {
 	if r.Condense > 0 && !g.profile {
 		made.Condensed, made.NotCondensed = s.condense(ctx, p, r.Condense, r.Language)
 	}
-	made.Text, made.Messages = p.write()
-	made.Size = p.measure(made.Text, made.Messages)
+	made.Text, made.Messages, made.Size = p.finish(g.preferences)
+	made.Preferences = p.included(g.answer.Preferences)
 	made.Parts, made.LeftOut = p.account()
 	made.LeftOut = append(made.LeftOut, g.present...)
 	for _, m := range g.answer.Memories {

@@ -3,6 +3,7 @@ package assembly
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,9 +135,9 @@ func (w words) mark(i Item) string {
 	return mark
 }
 
-// wordsFor returns the headings in a language, "zh" or "en". If it is empty, the
-// language is that of the contents, or of the instructions if there are no other contents.
-func wordsFor(language string, contents Contents) words {
+// wordsFor returns the headings in a language, "zh" or "en". If it is empty, the language is that of the contents, or
+// of further items and the instructions if there are no other contents.
+func wordsFor(language string, contents Contents, further ...Item) words {
 	if language == "" {
 		var b strings.Builder
 		for _, p := range []Part{Facts, Memories, Conversation} {
@@ -145,7 +146,7 @@ func wordsFor(language string, contents Contents) words {
 			}
 		}
 		if b.Len() == 0 {
-			for _, item := range contents[Instructions] {
+			for _, item := range slices.Concat(further, contents[Instructions]) {
 				b.WriteString(item.Text + "\n")
 			}
 		}

@@ -67,6 +67,7 @@ type Query struct {
 	IncludeFormer  bool               // also statements that are former; words of the query for the past set it
 	IncludeExpired bool               // also what has expired: the query asks for what has happened
 	WithoutTurn    string             // id of a turn, whose messages and facts are not found; or empty
+	Preferences    int                // the answer has up to this many of the user's preferences, whatever the query asks
 	NoTouch        bool               // do not count an access, and recollect nothing for good
 	NoRecollection bool               // search no faded memories
 	NoRoute        bool               // search all domains
@@ -81,14 +82,17 @@ type Query struct {
 // Answer is the result of a query, best memory first.
 type Answer struct {
 	Memories []Recalled
-	Route    router.Route
-	Skipped  bool               // small talk, or memory is off: nothing was searched
-	Memory   memory.ModeSetting // that held: the strictest of the modes of the query and of the user
-	Asked    []string           // the parts of a prompt that were searched for; nil if the query is not a prompt
-	Fit      Fit                // zero if the query was skipped or has no candidate
-	Degraded []string           // parts that failed or were late: "vector_store", "embedder", "router", "reranker"
-	At       time.Time
-	When     []times.Span // the times that the query names
+	// Preferences are of the section Preferences of the user's profile, best first, without those in Memories. They pass
+	// the query's filters.
+	Preferences []memory.Memory
+	Route       router.Route
+	Skipped     bool               // small talk, or memory is off: nothing was searched
+	Memory      memory.ModeSetting // that held: the strictest of the modes of the query and of the user
+	Asked       []string           // the parts of a prompt that were searched for; nil if the query is not a prompt
+	Fit         Fit                // zero if the query was skipped or has no candidate
+	Degraded    []string           // parts that failed or were late: "vector_store", "embedder", "router", "reranker"
+	At          time.Time
+	When        []times.Span // the times that the query names
 
 	Explanation *Explanation // nil unless the query asks for it
 }

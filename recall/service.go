@@ -184,12 +184,16 @@ func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error
 		}
 		memories = withRecollected(recollected, memories, q.Limit)
 	}
+	preferences, err := s.preferences(ctx, q, found, memories)
+	if err != nil {
+		return Answer{}, err
+	}
 	if !q.NoTouch {
 		s.Touch(q.Owner, idsOf(memories), q.At)
 	}
 	answer = Answer{
-		Memories: memories, Memory: q.Memory, Route: route, Fit: fit, Degraded: append(found.degraded, degraded...), At: q.At,
-		Asked: partsAsked(queries), When: timesAsked(queries),
+		Memories: memories, Preferences: preferences, Memory: q.Memory, Route: route, Fit: fit,
+		Degraded: append(found.degraded, degraded...), At: q.At, Asked: partsAsked(queries), When: timesAsked(queries),
 	}
 	err = s.explain(ctx, q, e, found, &answer)
 	return answer, err

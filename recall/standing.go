@@ -56,7 +56,38 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 		return nil, err
 	}
 	x := loaded.index
-	best, rows := q.standing(loaded), map[string]row{}
+	in := q.scope(x)
+	if q.Where != nil {
+		in.keepOnly(x, loaded.matching)
+	}
+	anything := func(int, *kind) bool { return true }
+	return s.readStanding(ctx, q, x, q.standing(x, in, anything))
+}
+
+// preferences returns up to q.Preferences memories of the section Preferences that were not recalled, and that no model
+// has inferred. They are current, even if the query asks for the past; a query as of another time has none.
+func (s *Service) preferences(ctx context.Context, q Query, found searchResult, recalled []Recalled) (
+	list []memory.Memory, err error,
+) {
+	if q.Preferences == 0 || !q.AsOf.IsZero() {
+		return nil, nil
+	}
+	q.Limit = q.Preferences
+	x, known := found.index, idsOf(recalled)
+	isWanted := func(doc int, k *kind) bool {
+		return sectionOf(k) == Preferences && !k.Type.IsInferred() && x.superseded[doc] == nil && !x.lapsed[doc] &&
+			!slices.Contains(known, x.id(doc))
+	}
+	standing, err := s.readStanding(ctx, q, x, q.standing(x, found.scope, isWanted))
+	for _, f := range standing {
+		list = append(list, f.Memory)
+	}
+	return list, err
+}
+
+// readStanding reads chosen documents.
+func (s *Service) readStanding(ctx context.Context, q Query, x *index, best []scored) ([]Standing, error) {
+	rows := map[string]row{}
 	if err := s.readRows(ctx, q, x, rows, best, nil); err != nil {
 		return nil, err
 	}
@@ -69,13 +100,8 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 	return list, nil
 }
 
-// standing chooses the documents of a profile, best first.
-func (q *Query) standing(loaded *loading) []scored {
-	x := loaded.index
-	in := q.scope(x)
-	if q.Where != nil {
-		in.keepOnly(x, loaded.matching)
-	}
+// standing chooses the documents of a scope that are part of a profile and wanted, best first.
+func (q *Query) standing(x *index, in scope, isWanted func(doc int, k *kind) bool) []scored {
 	former := map[int]bool{}
 	for _, o := range x.outdated {
 		former[int(o.message)] = true
@@ -83,7 +109,7 @@ func (q *Query) standing(loaded *loading) []scored {
 	var list []scored
 	for _, doc := range in.matching {
 		k := x.kind(doc)
-		if former[doc] || slices.Contains(notStanding, k.Type) {
+		if slices.Contains(notStanding, k.Type) || former[doc] || !isWanted(doc, k) {
 			continue
 		}
 		score := standingScore(sectionOf(k), x.docs[doc].importance, q.At.Sub(x.docs[doc].createdAt()))

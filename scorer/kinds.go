@@ -68,8 +68,8 @@ var kinds = map[memory.Domain][]struct {
 }
 
 // taste matches statements of what the user likes or dislikes, which are preferences in every domain.
-var taste = expression(`\b(?:i|we) (?:really |still |just |do |don't |do not |never )?(?:prefer|like|love|hate|dislike|enjoy|adore)\b|` +
-	`\bcan(?:'t|not) stand\b|\bfavou?rite\b|喜欢|讨厌|偏爱|最爱`)
+var taste = expression(`\b(?:i|we) (?:really |still |just |do |don't |do not |never )?` +
+	`(?:prefer|like|love|hate|dislike|enjoy|adore)\b|\bcan(?:'t|not) stand\b|\bfavou?rite\b|喜欢|讨厌|偏爱|最爱`)
 
 // Importance is the importance that the rules give to a statement in a domain, 0.75 to 0.9.
 func Importance(said string, domain memory.Domain) float64 {

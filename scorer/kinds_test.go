@@ -10,7 +10,7 @@ import (
 func TestKindOf_Tastes(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]memory.Type{
-		"I love jazz.": aPreference, "I don't like crowded places.": aPreference, "My favourite colour is green.": aPreference,
+		"I love jazz.": aPreference, "I don't like crowds.": aPreference, "My favourite colour is green.": aPreference,
 		"I can't stand coriander.": aPreference, "我不喜欢人多的地方。": aPreference,
 		"I'd like to ask for leave.": aFact, "The office looks like a ship.": aFact, "I live in Porto.": aFact,
 	} {

@@ -33,15 +33,16 @@ func (h contextHandlers) register(r *frame.Routes) {
 
 type contextRequest struct {
 	recallRequest
-	Model     string     `json:"model"`
-	MaxChars  *int       `json:"max_chars"`
-	MaxTokens *int       `json:"max_tokens"`
-	Budget    budgetBody `json:"budget"`
-	Language  string     `json:"language"`
-	Format    string     `json:"format"`
-	Condense  *bool      `json:"condense"`
-	Present   []string   `json:"present"`
-	Working   *bool      `json:"working_memory"`
+	Model       string     `json:"model"`
+	MaxChars    *int       `json:"max_chars"`
+	MaxTokens   *int       `json:"max_tokens"`
+	Budget      budgetBody `json:"budget"`
+	Language    string     `json:"language"`
+	Format      string     `json:"format"`
+	Condense    *bool      `json:"condense"`
+	Present     []string   `json:"present"`
+	Working     *bool      `json:"working_memory"`
+	Preferences *bool      `json:"preferences"`
 }
 
 // budgetBody is either the name of a preset or shares.
@@ -108,8 +109,14 @@ type contextBody struct {
 	Profile      bool               `json:"profile"`
 	Condensed    bool               `json:"condensed"`
 	NotCondensed string             `json:"not_condensed,omitempty"` // why not condensed, if the request asked for it
+	Preferences  []preferenceBody   `json:"preferences"`
 	Dropped      []string           `json:"dropped"`
 	recallBody
+}
+
+type preferenceBody struct {
+	ID      string `json:"id"`
+	Content string `json:"content"`
 }
 
 type sizeBody struct {
@@ -175,7 +182,7 @@ func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly
 		Query:          recallQuery(r, body.recallRequest, max(h.Limit, room.Memories())),
 		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
 		Messages: body.Format == asMessages, Present: body.Present,
-		WithoutWorking: !frame.OrDefault(body.Working, true),
+		WithoutWorking: !frame.OrDefault(body.Working, true), Preferences: frame.OrDefault(body.Preferences, true),
 	}
 	ask.Query.MinConfidence = frame.OrDefault(body.MinConfidence, minConfidence)
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
@@ -209,6 +216,9 @@ func (h contextHandlers) make(ctx context.Context, ask assembly.Request) (contex
 		Parts:   frame.BodiesOf(made.Parts, func(p assembly.Spent) partBody { return partBody(p) }),
 		LeftOut: frame.BodiesOf(made.LeftOut, func(l assembly.LeftOut) leftOutBody { return leftOutBody(l) }),
 		Profile: made.Profile, Condensed: made.Condensed, NotCondensed: made.NotCondensed,
+		Preferences: frame.BodiesOf(made.Preferences, func(m memory.Memory) preferenceBody {
+			return preferenceBody{m.ID, m.Content}
+		}),
 		Dropped:    frame.NotNil(made.Dropped),
 		recallBody: recallBodyOf(recalled, h.now().Sub(start)),
 	}, nil

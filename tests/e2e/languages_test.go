@@ -11,7 +11,7 @@ import (
 // Each line of a file is "statement | question". The questions of testdata/languages share words with their statements
 // in other forms and spellings.
 //
-//go:embed testdata/languages testdata/unanswered
+//go:embed testdata/languages testdata/unanswered testdata/preferences
 var languages embed.FS
 
 // leastConfidence is that of a context by default.

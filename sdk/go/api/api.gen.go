@@ -1612,6 +1612,10 @@ type ContextAnswer struct {
 	// Parts What each part was given and took, in the order of the parts.
 	Parts []ContextPartUse `json:"parts"`
 
+	// Preferences What the user prefers, names and allergies that the query did not recall and that the context has. That counts
+	// as no access of them.
+	Preferences []ContextPreference `json:"preferences"`
+
 	// Profile Whether nothing was asked, so that the memories are the user's profile.
 	//
 	// Example: false
@@ -1709,6 +1713,19 @@ type ContextPartUse struct {
 	//
 	// Example: 112
 	Used int `json:"used"`
+}
+
+// ContextPreference A memory that is in a context whatever is asked.
+type ContextPreference struct {
+	// Content What it says.
+	//
+	// Example: Is allergic to peanuts.
+	Content string `json:"content"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
 }
 
 // ContextPreset The name of a preset.
@@ -1837,6 +1854,10 @@ type ContextRequest struct {
 	// Model The model that the context is for, such as `gpt-4o`, `deepseek-chat` or `qwen-plus`. The longest known beginning
 	// of its name counts; an unknown model is taken for one of 8,192 tokens, and `size.note` says so. Not with max_chars.
 	Model *string `json:"model,omitempty"`
+
+	// Preferences Whether the context also has what the user prefers, names and allergies, whatever is asked: up to 15 such
+	// memories, in what all other parts leave, and in at most 15 % of the budget.
+	Preferences *bool `json:"preferences,omitempty"`
 
 	// Present Texts that the prompt already has, such as the messages of the chat that the client sends itself. Remembered
 	// messages that one of them holds are left out.
@@ -9069,6 +9090,10 @@ type TurnContext struct {
 	// Model The model that the context is for, such as `gpt-4o`. Not with max_chars.
 	Model *string `json:"model,omitempty"`
 
+	// Preferences Whether the context also has what the user prefers, names and allergies, whatever is asked: up to 15 such
+	// memories, in what all other parts leave, and in at most 15 % of the budget.
+	Preferences *bool `json:"preferences,omitempty"`
+
 	// Present Texts that the prompt has in addition to the messages of the turn. The context leaves out messages that a text contains.
 	Present []string `json:"present,omitempty"`
 
@@ -11641,8 +11666,13 @@ type ClientInterface interface {
 	// or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
 	// with its day, and `profile` is true. That counts as no access of them.
 	//
+	// **Preferences.** "What should I cook tonight?" names no allergy. So a context also has what the user prefers, names
+	// and allergies (`preferences`), the most important first, where the other parts leave room; with `as_of` it has none.
+	// `preferences: false` leaves them out.
+	//
 	// Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
-	// or 50 characters, at least the server's `recall.limit` (10) and at most 100.
+	// or 50 characters, at least the server's `recall.limit` (10) and at most 100. `limit` bounds what is recalled;
+	// preferences come in addition.
 	//
 	// If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
 	// them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
@@ -11682,8 +11712,13 @@ type ClientInterface interface {
 	// or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
 	// with its day, and `profile` is true. That counts as no access of them.
 	//
+	// **Preferences.** "What should I cook tonight?" names no allergy. So a context also has what the user prefers, names
+	// and allergies (`preferences`), the most important first, where the other parts leave room; with `as_of` it has none.
+	// `preferences: false` leaves them out.
+	//
 	// Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
-	// or 50 characters, at least the server's `recall.limit` (10) and at most 100.
+	// or 50 characters, at least the server's `recall.limit` (10) and at most 100. `limit` bounds what is recalled;
+	// preferences come in addition.
 	//
 	// If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
 	// them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
@@ -13572,8 +13607,13 @@ func (c *Client) CompressMemories(ctx context.Context, body CompressMemoriesJSON
 // or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
 // with its day, and `profile` is true. That counts as no access of them.
 //
+// **Preferences.** "What should I cook tonight?" names no allergy. So a context also has what the user prefers, names
+// and allergies (`preferences`), the most important first, where the other parts leave room; with `as_of` it has none.
+// `preferences: false` leaves them out.
+//
 // Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
-// or 50 characters, at least the server's `recall.limit` (10) and at most 100.
+// or 50 characters, at least the server's `recall.limit` (10) and at most 100. `limit` bounds what is recalled;
+// preferences come in addition.
 //
 // If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
 // them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
@@ -13623,8 +13663,13 @@ func (c *Client) BuildContextWithBody(ctx context.Context, contentType string, b
 // or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
 // with its day, and `profile` is true. That counts as no access of them.
 //
+// **Preferences.** "What should I cook tonight?" names no allergy. So a context also has what the user prefers, names
+// and allergies (`preferences`), the most important first, where the other parts leave room; with `as_of` it has none.
+// `preferences: false` leaves them out.
+//
 // Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
-// or 50 characters, at least the server's `recall.limit` (10) and at most 100.
+// or 50 characters, at least the server's `recall.limit` (10) and at most 100. `limit` bounds what is recalled;
+// preferences come in addition.
 //
 // If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
 // them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.

@@ -460,6 +460,13 @@ class ContextAnswer(Model):
     not_condensed: str | None = None
     """Why the memories are not condensed although they are many or did not fit; absent where that is not so."""
 
+    preferences: list[ContextPreference]
+    """
+    What the user prefers, names and allergies that the query did not recall and that the context has. That counts
+    as no access of them.
+
+    """
+
     dropped: list[ID]
     """Ids of memories that came back, and that the context does not have; `left_out` states why."""
 
@@ -501,6 +508,14 @@ class ContextPartUse(Model):
 
     items: int
     """How many it has."""
+
+
+class ContextPreference(Model):
+    """A memory that is in a context whatever is asked."""
+
+    id: ID
+    content: str
+    """What it says."""
 
 
 class ContextSize(Model):

@@ -184,6 +184,13 @@ class ContextRequest(TypedDict):
 
     """
 
+    preferences: NotRequired[bool]
+    """
+    Whether the context also has what the user prefers, names and allergies, whatever is asked: up to 15 such
+    memories, in what all other parts leave, and in at most 15 % of the budget.
+
+    """
+
     working_memory: NotRequired[bool]
     """
     Whether the context has the working memory of the conversation. Without it, the conversation only decides how
@@ -2230,6 +2237,13 @@ class TurnContext(TypedDict):
 
     present: NotRequired[list[str]]
     """Texts that the prompt has in addition to the messages of the turn. The context leaves out messages that a text contains."""
+
+    preferences: NotRequired[bool]
+    """
+    Whether the context also has what the user prefers, names and allergies, whatever is asked: up to 15 such
+    memories, in what all other parts leave, and in at most 15 % of the budget.
+
+    """
 
     working_memory: NotRequired[bool]
     """

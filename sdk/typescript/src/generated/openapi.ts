@@ -1248,8 +1248,13 @@ export interface paths {
          *     or asks nothing, such as a greeting, the memories are the user's profile (`GET /v1/users/{user_id}/profile`), each
          *     with its day, and `profile` is true. That counts as no access of them.
          *
+         *     **Preferences.** "What should I cook tonight?" names no allergy. So a context also has what the user prefers, names
+         *     and allergies (`preferences`), the most important first, where the other parts leave room; with `as_of` it has none.
+         *     `preferences: false` leaves them out.
+         *
          *     Without `limit` as many memories are recalled as the budget could hold if they were short: one for each 16 tokens
-         *     or 50 characters, at least the server's `recall.limit` (10) and at most 100.
+         *     or 50 characters, at least the server's `recall.limit` (10) and at most 100. `limit` bounds what is recalled;
+         *     preferences come in addition.
          *
          *     If the best memories (`limit`, else `recall.limit`) are more than five, or do not fit, a model condenses
          *     them into one text that fits what the other parts leave, and `condensed` is true; further memories follow it whole.
@@ -3151,6 +3156,12 @@ export interface components {
             condense?: boolean;
             /** @description Texts that the prompt has in addition to the messages of the turn. The context leaves out messages that a text contains. */
             present?: string[];
+            /**
+             * @description Whether the context also has what the user prefers, names and allergies, whatever is asked: up to 15 such
+             *     memories, in what all other parts leave, and in at most 15 % of the budget.
+             * @default true
+             */
+            preferences?: boolean;
             /**
              * @description Whether the context has the working memory of the conversation. Without it, the conversation only decides how
              *     much of memory is on: for a client that sends the messages of the chat itself.
@@ -6390,6 +6401,12 @@ export interface components {
              */
             present?: string[];
             /**
+             * @description Whether the context also has what the user prefers, names and allergies, whatever is asked: up to 15 such
+             *     memories, in what all other parts leave, and in at most 15 % of the budget.
+             * @default true
+             */
+            preferences?: boolean;
+            /**
              * @description Whether the context has the working memory of the conversation. Without it, the conversation only decides how
              *     much of memory is on: for a client that sends the messages of the chat itself.
              * @default true
@@ -6449,8 +6466,22 @@ export interface components {
             condensed: boolean;
             /** @description Why the memories are not condensed although they are many or did not fit; absent where that is not so. */
             not_condensed?: string;
+            /**
+             * @description What the user prefers, names and allergies that the query did not recall and that the context has. That counts
+             *     as no access of them.
+             */
+            preferences: components["schemas"]["ContextPreference"][];
             /** @description Ids of memories that came back, and that the context does not have; `left_out` states why. */
             dropped: components["schemas"]["ID"][];
+        };
+        /** @description A memory that is in a context whatever is asked. */
+        ContextPreference: {
+            id: components["schemas"]["ID"];
+            /**
+             * @description What it says.
+             * @example Is allergic to peanuts.
+             */
+            content: string;
         };
         /** @description A message for a chat completion. */
         ContextMessage: {
