@@ -63,6 +63,7 @@ func TestQueryCues_AskForThePast(t *testing.T) {
 		"What did I eat today?": true, "Where did I live last year?": true, "上个月我住在哪里？": true,
 		"Where do I live this year?": false, "Where are we going in August?": false, "Will I travel in May?": false,
 		"Where do I live?": false, "How old is my daughter?": false, "我住在哪里？": false, "": false,
+		"Find me something for Friday evening.": false, "What should we eat on Friday?": false, "周五晚上有什么推荐？": false,
 	} {
 		cues := queryCuesOf(query, at)
 		if got := cues.asksForPast(at); got != want {
