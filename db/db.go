@@ -39,6 +39,7 @@ type Store interface {
 	Timelines
 	Instructions
 	Policies
+	Profiles
 	Reprocessings
 	Skills
 	Files

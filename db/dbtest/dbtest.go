@@ -136,6 +136,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"refused fields":          refusedFields,
 		"token days":              tokenDays,
 		"policies":                policies,
+		"profiles":                profiles,
 		"source documents":        sourceDocuments,
 		"reprocessings":           reprocessings,
 		"select turns":            selectTurns,

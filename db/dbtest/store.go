@@ -161,6 +161,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	maps.Copy(errs, everySkill(ctx, s))
 	maps.Copy(errs, everyFile(ctx, s))
 	maps.Copy(errs, everyConsolidation(ctx, s))
+	maps.Copy(errs, everyProfile(ctx, s))
 	errs["Migrate"] = s.Migrate(ctx)
 	errs["Ping"] = s.Ping(ctx)
 	return errs

@@ -83,7 +83,7 @@ const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
 	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|` +
-	`refused_fields|token_days|policies|documents|proposed_insights|river_job)`
+	`refused_fields|token_days|policies|profile_schemas|filled_profiles|documents|proposed_insights|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -113,6 +113,9 @@ func TestPlans_UseIndexes(t *testing.T) {
 		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO token_days SELECT 'app' || i % 500, i / 500, 'chat', i FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO policies SELECT 'app' || i % 500, i, '{}', '', now(), '' FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO profile_schemas SELECT 'app' || i, 1, '{}', now(), '' FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO filled_profiles SELECT 'app' || i % 500, 'other' || i, '', 'x', '[]', now()
+		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO proposed_insights SELECT 'app', 'other' || i % 500, gen_random_uuid(), '', '', '', 0.9,
 		ARRAY[gen_random_uuid()], ARRAY[]::uuid[], now() FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO refused_fields SELECT 'https://' || i, 'm', 'temperature' FROM generate_series(1, 5000) AS i`,
@@ -123,7 +126,8 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`VACUUM ANALYZE agent_memories, turns, conversations, consolidation_jobs, candidates, memory_events,
 		memory_relations, announcements, user_states, api_keys, facts, instructions, instruction_versions, skills,
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
-		user_modes, message_ids, refused_fields, token_days, policies, documents, proposed_insights, river_job`,
+		user_modes, message_ids, refused_fields, token_days, policies, profile_schemas, filled_profiles,
+		documents, proposed_insights, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

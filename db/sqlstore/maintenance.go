@@ -157,6 +157,9 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 			AND revision < (SELECT complete_after FROM revisions WHERE owner_hash = $3)`,
 			u.Owner.AppID, u.Owner.UserID, rowcodec.OwnerHash(u.Owner))
 	}
+	if err == nil { // it may have words of the purged memories
+		_, err = u.exec(ctx, `DELETE FROM filled_profiles WHERE app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID)
+	}
 	if err == nil {
 		_, err = u.deleteMemories(ctx, u.Owner, purged)
 	}

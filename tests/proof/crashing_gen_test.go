@@ -351,6 +351,12 @@ func (store *crashingStore) DeleteConversation(
 	})
 }
 
+func (store *crashingStore) DeleteProfileSchema(ctx context.Context, appID string) error {
+	return act(store.fuse, "DeleteProfileSchema", func() error {
+		return store.real.DeleteProfileSchema(ctx, appID)
+	})
+}
+
 func (store *crashingStore) DeleteWebhook(ctx context.Context, appID string, id string) error {
 	return act(store.fuse, "DeleteWebhook", func() error {
 		return store.real.DeleteWebhook(ctx, appID, id)
@@ -711,6 +717,16 @@ func (store *crashingStore) Files(
 ) ([]memory.File, error) {
 	return get(store.fuse, "Files", func() ([]memory.File, error) {
 		return store.real.Files(ctx, owner, ids)
+	})
+}
+
+func (store *crashingStore) FilledProfile(
+	ctx context.Context,
+	owner memory.Owner,
+	agentID string,
+) (db.FilledProfile, error) {
+	return get(store.fuse, "FilledProfile", func() (db.FilledProfile, error) {
+		return store.real.FilledProfile(ctx, owner, agentID)
 	})
 }
 
@@ -1110,6 +1126,12 @@ func (store *crashingStore) PolicyVersions(
 	})
 }
 
+func (store *crashingStore) ProfileSchema(ctx context.Context, appID string) (db.ProfileSchema, error) {
+	return get(store.fuse, "ProfileSchema", func() (db.ProfileSchema, error) {
+		return store.real.ProfileSchema(ctx, appID)
+	})
+}
+
 func (store *crashingStore) Projected(ctx context.Context, after string, limit int) ([]db.Projected, error) {
 	return get(store.fuse, "Projected", func() ([]db.Projected, error) {
 		return store.real.Projected(ctx, after, limit)
@@ -1335,6 +1357,15 @@ func (store *crashingStore) SelectTurns(
 func (store *crashingStore) ServingState(ctx context.Context) (db.ServingState, error) {
 	return get(store.fuse, "ServingState", func() (db.ServingState, error) {
 		return store.real.ServingState(ctx)
+	})
+}
+
+func (store *crashingStore) SetProfileSchema(
+	ctx context.Context,
+	p db.ProfileSchema,
+) (db.ProfileSchema, error) {
+	return get(store.fuse, "SetProfileSchema", func() (db.ProfileSchema, error) {
+		return store.real.SetProfileSchema(ctx, p)
 	})
 }
 
@@ -1807,6 +1838,12 @@ func (store *crashingTx) FinishTurn(
 func (store *crashingTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {
 	return act(store.fuse, "tx.Insert", func() error {
 		return store.real.Insert(ctx, memories, claimed)
+	})
+}
+
+func (store *crashingTx) KeepProfile(ctx context.Context, p db.FilledProfile) error {
+	return act(store.fuse, "tx.KeepProfile", func() error {
+		return store.real.KeepProfile(ctx, p)
 	})
 }
 
