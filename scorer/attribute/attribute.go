@@ -85,6 +85,9 @@ func has(words, all []string) bool {
 	return !slices.ContainsFunc(all, func(w string) bool { return !slices.Contains(words, w) })
 }
 
+// All are the names of the attributes.
+var All = []string{home, employer, job, name, age, relationship, phone, email, diet, language}
+
 // The attributes.
 const (
 	home         = "home"

@@ -13,6 +13,7 @@ import (
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/recall/profile"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
 	"hippocampus/reflection/derivation"
@@ -109,6 +110,17 @@ func tryReflect(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (m
 		made = append(made, one)
 	}
 	return append(made, leftOut(tried.LeftOut)...), err
+}
+
+func tryFields(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {
+	if len(t.Memories) == 0 {
+		return nil, errNoMemories
+	}
+	found, err := profile.Try(ctx, chat, t.Schema, t.statements(t.Memories))
+	for _, f := range found {
+		made = append(made, Made{Verdict: string(memory.Kept), Content: f.Field + ": " + f.Value, Note: "from " + f.ID})
+	}
+	return made, err
 }
 
 func tryCompress(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {

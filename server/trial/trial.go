@@ -7,6 +7,7 @@ package trial
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +31,8 @@ type Input struct {
 	Memories []Statement `json:"memories,omitempty"`
 	MaxChars int         `json:"max_chars,omitempty"` // of the result
 
-	Policy *memory.Policy `json:"policy,omitempty"` // of the app
+	Policy *memory.Policy  `json:"policy,omitempty"` // of the app
+	Schema json.RawMessage `json:"schema,omitempty"` // of the app's profiles
 }
 
 // Message is a message of an Input.
@@ -82,6 +84,7 @@ var Prompts = []Prompt{
 	{Name: "judge", Use: "decide what a new fact means for memories", Input: "fact, memories", try: tryJudge},
 	{Name: "route", Use: "choose the domains of a query", Input: "query", try: tryRoute},
 	{Name: "reflect", Use: "condense facts into insights", Input: "memories", try: tryReflect},
+	{Name: "fields", Use: "fill the app's schema of profiles", Input: "memories, schema", try: tryFields},
 	{Name: "compress", Use: "condense old memories into summaries", Input: "memories", try: tryCompress},
 	{Name: "condense", Use: "shorten the memories of a context", Input: "memories, max_chars", try: tryCondense},
 	{Name: "compact", Use: "condense the older half of a conversation", Input: "messages, summary, max_chars",

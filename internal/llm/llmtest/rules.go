@@ -39,6 +39,8 @@ func RulesText(r ChatRequest) string {
 		answer = map[string]any{"text": shortened(wordsOf(lines), roomOf(r.System+r.User))}
 	case "replay", "compact":
 		answer = map[string]any{"summary": shortened(wordsOf(lines), 150)}
+	case "fields":
+		answer = map[string]any{"values": valuesOf(lines)}
 	case "deep":
 		answer = findingsOf(lines)
 	default:
@@ -65,6 +67,7 @@ func PromptName(system string) string {
 // line is a quoted line of a prompt. The fields that a prompt does not have are zero.
 type line struct {
 	Role, Name, Content, Said, Text, Fact string
+	Field, Type, Statement                string
 	Number                                int
 	Memory                                any    // a number in judge, a text in compress
 	Before                                bool   // of an earlier turn

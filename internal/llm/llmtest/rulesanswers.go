@@ -148,3 +148,15 @@ func findingsOf(lines []line) map[string]any {
 		"skills": []any{},
 	}
 }
+
+// valuesOf gives the first field the words of the first statement.
+func valuesOf(lines []line) (values []map[string]any) {
+	for _, l := range lines {
+		if l.Statement != "" && lines[0].Type == "string" && len(values) == 0 {
+			values = append(values, map[string]any{
+				"field": lines[0].Field, "value": strings.TrimRight(l.Statement, ".。"), "statement": l.Number, "quote": l.Statement,
+			})
+		}
+	}
+	return values
+}
