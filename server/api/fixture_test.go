@@ -32,6 +32,7 @@ import (
 	"hippocampus/memorytool"
 	"hippocampus/notify"
 	"hippocampus/recall"
+	"hippocampus/recall/profile"
 	"hippocampus/recall/related"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
@@ -169,8 +170,11 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Related: related.New(f.store, f.vectors, embedder, related.Settings{
 			OwnWindow: 10 * time.Second, OwnLimit: 100, VectorTimeout: time.Minute,
 		}, f.now, log),
-		Facts:        FactParts{Writer: timelines, Reader: f.store},
-		Policies:     PolicyParts{Keeper: policies},
+		Facts:    FactParts{Writer: timelines, Reader: f.store},
+		Policies: PolicyParts{Keeper: policies},
+		Profiles: ProfileParts{Schemas: f.store, Filler: profile.New(profile.Parts{
+			Records: f.store, Stander: recaller, Chat: f.chat, Now: f.now, Log: log,
+		})},
 		Documents:    DocumentParts{Writer: f.service, Reader: f.store},
 		Reprocess:    ReprocessParts{Runner: f.service, Reader: f.store},
 		Instructions: InstructionParts{Publisher: instructions.New(f.store, f.now), Reader: f.store},

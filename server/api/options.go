@@ -41,6 +41,7 @@ type Options struct {
 	Facts          FactParts
 	Instructions   InstructionParts
 	Policies       PolicyParts
+	Profiles       ProfileParts
 	Documents      DocumentParts
 	Reprocess      ReprocessParts
 	Skills         SkillParts

@@ -59,6 +59,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Facts:          api.FactParts{Writer: w.facts, Reader: record},
 		Instructions:   api.InstructionParts{Publisher: w.instructions, Reader: record},
 		Policies:       api.PolicyParts{Keeper: s.policies, AsksModel: m.scorer.Name() != scorer.RulesName},
+		Profiles:       api.ProfileParts{Schemas: record, Filler: r.profiles},
 		Documents:      api.DocumentParts{Writer: w.ingest, Reader: record},
 		Reprocess:      api.ReprocessParts{Runner: w.ingest, Reader: record},
 		Skills:         api.SkillParts{Recorder: w.skills, Reader: record},

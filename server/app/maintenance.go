@@ -43,6 +43,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 		erasure: erasure.New(s.record, s.vectors, func(memory.Owner) {
 			w.ingest.Purge()
 			r.recall.Purge()
+			r.profiles.Purge()
 			r.condenser.Purge()
 			r.injected.Purge()
 			w.session.Purge()

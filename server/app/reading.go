@@ -9,6 +9,7 @@ import (
 	"hippocampus/internal/tracing"
 	"hippocampus/recall"
 	"hippocampus/recall/calibration"
+	"hippocampus/recall/profile"
 	"hippocampus/recall/recollection"
 	"hippocampus/recall/related"
 	"hippocampus/reflection/compression"
@@ -25,6 +26,7 @@ type reading struct {
 	stages        *prometheus.HistogramVec // of recalls
 	recollections prometheus.Counter
 	related       *related.Service
+	profiles      *profile.Service
 	routes        *router.Fallback
 	condenser     *compression.Condenser
 	injected      *proxy.Injections // texts that the OpenAI-compatible proxy may inject again
@@ -73,9 +75,12 @@ func openReading(b base, s *stores, m *models) *reading {
 		stages:        stages,
 		recollections: recollections,
 		related:       related.New(s.record, s.vectors, s.embedder, relatedSettings(b.cfg), b.now, b.log.Named("related")),
-		routes:        routes,
-		condenser:     compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),
-		injected:      proxy.NewInjections(),
+		profiles: profile.New(profile.Parts{
+			Records: s.record, Stander: recaller, Chat: m.chat, Now: b.now, Log: b.log.Named("profile"),
+		}),
+		routes:    routes,
+		condenser: compression.NewCondenser(m.condenser, condenserLimits(b.cfg)),
+		injected:  proxy.NewInjections(),
 
 		calibrations: calibrations,
 	}

@@ -416,6 +416,20 @@ const (
 	MessageRoleUser      MessageRole = "user"
 )
 
+// Defines values for ProfileFieldBy.
+const (
+	ProfileFieldByModel ProfileFieldBy = "model"
+	ProfileFieldByRules ProfileFieldBy = "rules"
+)
+
+// Defines values for ProfileFieldsState.
+const (
+	ProfileFieldsStateComplete         ProfileFieldsState = "complete"
+	ProfileFieldsStateModelUnavailable ProfileFieldsState = "model_unavailable"
+	ProfileFieldsStateNoModel          ProfileFieldsState = "no_model"
+	ProfileFieldsStateNotAsked         ProfileFieldsState = "not_asked"
+)
+
 // Defines values for ProfileMemorySection.
 const (
 	ProfileMemorySectionIdentity    ProfileMemorySection = "identity"
@@ -6668,6 +6682,73 @@ type Profile struct {
 	UserID UserID `json:"user_id"`
 }
 
+// ProfileField A field of a profile.
+type ProfileField struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// By What has read it.
+	By ProfileFieldBy `json:"by"`
+
+	// Confidence How directly the sources state it. 0.95: rules have read it. 0.9: a model quotes a plain statement that has its
+	// words. 0.6: a model has read it out of other words, a denial, a wish, a condition, or a sentence about someone
+	// else. 0.5 at most: a source is an insight. Of an array: that of its least certain item.
+	//
+	//
+	// Example: 0.9
+	Confidence float64 `json:"confidence"`
+
+	// Sources The statements that it was read from; of an array, one for each item, in the order of the items.
+	Sources []ProfileSource `json:"sources"`
+
+	// Value The value, of the type of the property.
+	//
+	// Example: Lisbon
+	Value interface{} `json:"value"`
+}
+
+// ProfileFieldBy What has read it.
+type ProfileFieldBy string
+
+// ProfileFields The app's schema, filled for a user.
+type ProfileFields struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Fields Each property of the schema by its name; null if nothing is known.
+	Fields map[string]*ProfileField `json:"fields"`
+
+	// SchemaVersion The version of the schema.
+	//
+	// Example: 3
+	SchemaVersion int `json:"schema_version"`
+
+	// State Whether a model has read the present statements for the fields that rules do not fill. `complete`: it has, or there
+	// was nothing to read. `no_model`: no chat model is configured. `not_asked`: they have changed, and the request has
+	// `ask=false`. `model_unavailable`: the model did not answer, or not usably. Values that the model read before, from
+	// statements that are still current, are there in each state.
+	State ProfileFieldsState `json:"state"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
+// ProfileFieldsState Whether a model has read the present statements for the fields that rules do not fill. `complete`: it has, or there
+// was nothing to read. `no_model`: no chat model is configured. `not_asked`: they have changed, and the request has
+// `ask=false`. `model_unavailable`: the model did not answer, or not usably. Values that the model read before, from
+// statements that are still current, are there in each state.
+type ProfileFieldsState string
+
 // ProfileMemory A memory of a profile.
 type ProfileMemory struct {
 	// DerivedFrom What it was taken from, such as the messages of the user, in any status.
@@ -6689,6 +6770,50 @@ type ProfileMemory struct {
 // ProfileMemorySection What it is about. `preferences`: memories of this type or domain. `plans`: projects, tasks, decisions and
 // the domain of tasks. `people`: the domain of relationships. `identity`: all others.
 type ProfileMemorySection string
+
+// ProfileSchema A JSON Schema of the fields of profiles.
+type ProfileSchema struct {
+	// Properties The fields by their names: 1 to 64 letters, digits, `_` and `-`, of which the first is a letter or `_`. Each has
+	//
+	// - `type`: `string`, `integer`, `number`, `boolean` or `array`;
+	// - `description`: what belongs to it, for the model, at most 300 characters;
+	// - `enum`: the values of a string, 1 to 50 texts of at most 100 characters;
+	// - `format`: `date` or `email`, of a string;
+	// - `items`: of an array, `{"type": "string"}` with or without an `enum`;
+	// - `x-attribute`: the attribute by which rules fill a string: `home`, `employer`, `job`, `name`, `age` (also an
+	//   integer or number), `relationship status`, `telephone number`, `e-mail address`, `diet` or
+	//   `preferred language`.
+	//
+	//
+	// Example: {"children":{"type":"integer"},"city":{"type":"string","x-attribute":"home"}}
+	Properties map[string]interface{} `json:"properties"`
+
+	// Type `object`.
+	//
+	// Example: object
+	Type                 interface{}            `json:"type"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
+
+// ProfileSource A statement that a field was read from.
+type ProfileSource struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Content What it states.
+	//
+	// Example: I live in Lisbon.
+	Content string `json:"content"`
+
+	// MemoryID The id of the memory.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID string `json:"memory_id"`
+}
 
 // ProjectionLag What waits for the vector store, of all apps; absent while the database does not answer.
 type ProjectionLag struct {
@@ -8688,6 +8813,27 @@ type StoredMessage struct {
 	//
 	// Example: 7
 	Tokens *int `json:"tokens,omitempty"`
+}
+
+// StoredProfileSchema The schema of an app's profiles.
+type StoredProfileSchema struct {
+	// Schema A JSON Schema of the fields of profiles.
+	Schema ProfileSchema `json:"schema"`
+
+	// StoredAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	StoredAt Timestamp `json:"stored_at"`
+
+	// StoredBy The id of the key that stored it.
+	StoredBy *string `json:"stored_by,omitempty"`
+
+	// Version How often it was stored, from 1.
+	//
+	// Example: 3
+	Version int `json:"version"`
 }
 
 // Successes How often it worked.
@@ -10753,6 +10899,15 @@ type GetProfileParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetProfileFieldsParams defines parameters for GetProfileFields.
+type GetProfileFieldsParams struct {
+	// AgentID Only memories of this agent and those shared by all agents.
+	AgentID *AgentID `form:"agent_id,omitempty" json:"agent_id,omitempty"`
+
+	// Ask Whether a chat model may be asked. If not, the answer has what rules and earlier answers of the model give.
+	Ask *bool `form:"ask,omitempty" json:"ask,omitempty"`
+}
+
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
 	// Limit The most rows of one page.
@@ -10827,6 +10982,9 @@ type RunMemoryToolJSONRequestBody = MemoryToolCommand
 
 // PutPolicyJSONRequestBody defines body for PutPolicy for application/json ContentType.
 type PutPolicyJSONRequestBody = PolicyRequest
+
+// PutProfileSchemaJSONRequestBody defines body for PutProfileSchema for application/json ContentType.
+type PutProfileSchemaJSONRequestBody = ProfileSchema
 
 // RecallMemoriesJSONRequestBody defines body for RecallMemories for application/json ContentType.
 type RecallMemoriesJSONRequestBody = RecallRequest
@@ -10943,6 +11101,87 @@ func (a ContentPart) MarshalJSON() ([]byte, error) {
 		object["text"], err = json.Marshal(a.Text)
 		if err != nil {
 			return nil, fmt.Errorf("error marshaling 'text': %w", err)
+		}
+	}
+
+	object["type"], err = json.Marshal(a.Type)
+	if err != nil {
+		return nil, fmt.Errorf("error marshaling 'type': %w", err)
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
+// Getter for additional properties for ProfileSchema. Returns the specified
+// element and whether it was found
+func (a ProfileSchema) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for ProfileSchema
+func (a *ProfileSchema) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for ProfileSchema to handle AdditionalProperties
+func (a *ProfileSchema) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["properties"]; found {
+		err = json.Unmarshal(raw, &a.Properties)
+		if err != nil {
+			return fmt.Errorf("error reading 'properties': %w", err)
+		}
+		delete(object, "properties")
+	}
+
+	if raw, found := object["type"]; found {
+		err = json.Unmarshal(raw, &a.Type)
+		if err != nil {
+			return fmt.Errorf("error reading 'type': %w", err)
+		}
+		delete(object, "type")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for ProfileSchema to handle AdditionalProperties
+func (a ProfileSchema) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.Properties != nil {
+		object["properties"], err = json.Marshal(a.Properties)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'properties': %w", err)
 		}
 	}
 
@@ -12626,6 +12865,46 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/policy/versions (the `ListPolicyVersions` operationId).
 	ListPolicyVersions(ctx context.Context, params *ListPolicyVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DeleteProfileSchema Delete the schema of profiles
+	//
+	// Deletes the schema, and what a model has read for it from the statements of all users. Role admin.
+	//
+	// Corresponds with DELETE /v1/profile-schema (the `DeleteProfileSchema` operationId).
+	DeleteProfileSchema(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetProfileSchema Show the schema of profiles
+	//
+	// The schema by which `GET /v1/users/{user_id}/profile/fields` answers. Role admin.
+	//
+	// Corresponds with GET /v1/profile-schema (the `GetProfileSchema` operationId).
+	GetProfileSchema(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutProfileSchemaWithBody Say which fields profiles have
+	//
+	// Stores the schema of the app's profiles in place of the one before. It serves at once. It is a JSON Schema of one
+	// object with 1 to 50 properties. A property has `type` and, if it needs them, `description`, `enum`, `format`,
+	// `items` and `x-attribute`; `title`, `$schema` and `additionalProperties: false` are accepted and dropped. Anything
+	// else is refused with 400, which names the path and what to write instead. The stored schema has at most 32768
+	// bytes. Role admin.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/profile-schema (the `PutProfileSchema` operationId).
+	PutProfileSchemaWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutProfileSchema Say which fields profiles have
+	//
+	// Stores the schema of the app's profiles in place of the one before. It serves at once. It is a JSON Schema of one
+	// object with 1 to 50 properties. A property has `type` and, if it needs them, `description`, `enum`, `format`,
+	// `items` and `x-attribute`; `title`, `$schema` and `additionalProperties: false` are accepted and dropped. Anything
+	// else is refused with 400, which names the path and what to write instead. The stored schema has at most 32768
+	// bytes. Role admin.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/profile-schema (the `PutProfileSchema` operationId).
+	PutProfileSchema(ctx context.Context, body PutProfileSchemaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListProposals List insights that wait for a decision
 	//
 	// Where the server's setting `reflection.apply` is `propose`, a reflection stores no memory: it proposes insights, each
@@ -13074,6 +13353,19 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/users/{user_id}/profile (the `GetProfile` operationId).
 	GetProfile(ctx context.Context, userID UserID, params *GetProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetProfileFields Fill the app's schema for a user
+	//
+	// Each property of the app's schema with its value, the statements that it was read from, their day and a confidence, or
+	// null if nothing is known. Statements are the current memories of `GET /v1/users/{user_id}/profile`, the first 200,
+	// without those that name another speaker: what is superseded, forgotten, withdrawn or past its shelf life answers no
+	// field. Rules fill what has an `x-attribute`. A chat model reads the rest, at the first request after the statements or
+	// the schema have changed, which waits for it up to 30 seconds; its values are kept until then. A value is dropped
+	// unless the model quotes its statement and the statement has its words, number or day. It counts as no access. Role
+	// read.
+	//
+	// Corresponds with GET /v1/users/{user_id}/profile/fields (the `GetProfileFields` operationId).
+	GetProfileFields(ctx context.Context, userID UserID, params *GetProfileFieldsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RenameUserWithBody Give a user another id
 	//
@@ -15377,6 +15669,86 @@ func (c *Client) ListPolicyVersions(ctx context.Context, params *ListPolicyVersi
 	return c.Client.Do(req)
 }
 
+// DeleteProfileSchema Delete the schema of profiles
+//
+// Deletes the schema, and what a model has read for it from the statements of all users. Role admin.
+//
+// Corresponds with DELETE /v1/profile-schema (the `DeleteProfileSchema` operationId).
+func (c *Client) DeleteProfileSchema(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteProfileSchemaRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetProfileSchema Show the schema of profiles
+//
+// The schema by which `GET /v1/users/{user_id}/profile/fields` answers. Role admin.
+//
+// Corresponds with GET /v1/profile-schema (the `GetProfileSchema` operationId).
+func (c *Client) GetProfileSchema(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProfileSchemaRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutProfileSchemaWithBody Say which fields profiles have
+//
+// Stores the schema of the app's profiles in place of the one before. It serves at once. It is a JSON Schema of one
+// object with 1 to 50 properties. A property has `type` and, if it needs them, `description`, `enum`, `format`,
+// `items` and `x-attribute`; `title`, `$schema` and `additionalProperties: false` are accepted and dropped. Anything
+// else is refused with 400, which names the path and what to write instead. The stored schema has at most 32768
+// bytes. Role admin.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/profile-schema (the `PutProfileSchema` operationId).
+func (c *Client) PutProfileSchemaWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutProfileSchemaRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutProfileSchema Say which fields profiles have
+//
+// Stores the schema of the app's profiles in place of the one before. It serves at once. It is a JSON Schema of one
+// object with 1 to 50 properties. A property has `type` and, if it needs them, `description`, `enum`, `format`,
+// `items` and `x-attribute`; `title`, `$schema` and `additionalProperties: false` are accepted and dropped. Anything
+// else is refused with 400, which names the path and what to write instead. The stored schema has at most 32768
+// bytes. Role admin.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/profile-schema (the `PutProfileSchema` operationId).
+func (c *Client) PutProfileSchema(ctx context.Context, body PutProfileSchemaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutProfileSchemaRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListProposals List insights that wait for a decision
 //
 // Where the server's setting `reflection.apply` is `propose`, a reflection stores no memory: it proposes insights, each
@@ -16156,6 +16528,29 @@ func (c *Client) MergeUsers(ctx context.Context, userID UserID, body MergeUsersJ
 // Corresponds with GET /v1/users/{user_id}/profile (the `GetProfile` operationId).
 func (c *Client) GetProfile(ctx context.Context, userID UserID, params *GetProfileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetProfileRequest(c.Server, userID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetProfileFields Fill the app's schema for a user
+//
+// Each property of the app's schema with its value, the statements that it was read from, their day and a confidence, or
+// null if nothing is known. Statements are the current memories of `GET /v1/users/{user_id}/profile`, the first 200,
+// without those that name another speaker: what is superseded, forgotten, withdrawn or past its shelf life answers no
+// field. Rules fill what has an `x-attribute`. A chat model reads the rest, at the first request after the statements or
+// the schema have changed, which waits for it up to 30 seconds; its values are kept until then. A value is dropped
+// unless the model quotes its statement and the statement has its words, number or day. It counts as no access. Role
+// read.
+//
+// Corresponds with GET /v1/users/{user_id}/profile/fields (the `GetProfileFields` operationId).
+func (c *Client) GetProfileFields(ctx context.Context, userID UserID, params *GetProfileFieldsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProfileFieldsRequest(c.Server, userID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -21069,6 +21464,100 @@ func NewListPolicyVersionsRequest(server string, params *ListPolicyVersionsParam
 	return req, nil
 }
 
+// NewDeleteProfileSchemaRequest constructs an http.Request for the DeleteProfileSchema method
+func NewDeleteProfileSchemaRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/profile-schema")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetProfileSchemaRequest constructs an http.Request for the GetProfileSchema method
+func NewGetProfileSchemaRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/profile-schema")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutProfileSchemaRequest calls the generic PutProfileSchema builder with application/json body
+func NewPutProfileSchemaRequest(server string, body PutProfileSchemaJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutProfileSchemaRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPutProfileSchemaRequestWithBody constructs an http.Request for the PutProfileSchema method, with any body, and a specified content type
+func NewPutProfileSchemaRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/profile-schema")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListProposalsRequest constructs an http.Request for the ListProposals method
 func NewListProposalsRequest(server string, params *ListProposalsParams) (*http.Request, error) {
 	var err error
@@ -22404,6 +22893,79 @@ func NewGetProfileRequest(server string, userID UserID, params *GetProfileParams
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetProfileFieldsRequest constructs an http.Request for the GetProfileFields method
+func NewGetProfileFieldsRequest(server string, userID UserID, params *GetProfileFieldsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/profile/fields", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.AgentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "agent_id", *params.AgentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Ask != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ask", *params.Ask, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -2079,6 +2079,49 @@ class Profile(Model):
     """Best first."""
 
 
+class ProfileField(Model):
+    """A field of a profile."""
+
+    value: Any
+    """The value, of the type of the property."""
+
+    at: Timestamp
+    confidence: float
+    """
+    How directly the sources state it. 0.95: rules have read it. 0.9: a model quotes a plain statement that has its
+    words. 0.6: a model has read it out of other words, a denial, a wish, a condition, or a sentence about someone
+    else. 0.5 at most: a source is an insight. Of an array: that of its least certain item.
+
+    """
+
+    by: Literal["rules", "model"] | str
+    """What has read it."""
+
+    sources: list[ProfileSource]
+    """The statements that it was read from; of an array, one for each item, in the order of the items."""
+
+
+class ProfileFields(Model):
+    """The app's schema, filled for a user."""
+
+    user_id: UserID
+    at: Timestamp
+    schema_version: int
+    """The version of the schema."""
+
+    state: Literal["complete", "no_model", "not_asked", "model_unavailable"] | str
+    """
+    Whether a model has read the present statements for the fields that rules do not fill. `complete`: it has, or there
+    was nothing to read. `no_model`: no chat model is configured. `not_asked`: they have changed, and the request has
+    `ask=false`. `model_unavailable`: the model did not answer, or not usably. Values that the model read before, from
+    statements that are still current, are there in each state.
+
+    """
+
+    fields: dict[str, ProfileField]
+    """Each property of the schema by its name; null if nothing is known."""
+
+
 class ProfileMemory(Model):
     """A memory of a profile."""
 
@@ -2095,6 +2138,40 @@ class ProfileMemory(Model):
     memory: Memory
     derived_from: list[Memory]
     """What it was taken from, such as the messages of the user, in any status."""
+
+
+class ProfileSchema(Model):
+    """A JSON Schema of the fields of profiles."""
+
+    type: Any
+    """`object`."""
+
+    properties: dict[str, Any]
+    """
+    The fields by their names: 1 to 64 letters, digits, `_` and `-`, of which the first is a letter or `_`. Each has
+
+    - `type`: `string`, `integer`, `number`, `boolean` or `array`;
+    - `description`: what belongs to it, for the model, at most 300 characters;
+    - `enum`: the values of a string, 1 to 50 texts of at most 100 characters;
+    - `format`: `date` or `email`, of a string;
+    - `items`: of an array, `{"type": "string"}` with or without an `enum`;
+    - `x-attribute`: the attribute by which rules fill a string: `home`, `employer`, `job`, `name`, `age` (also an
+      integer or number), `relationship status`, `telephone number`, `e-mail address`, `diet` or
+      `preferred language`.
+
+    """
+
+
+class ProfileSource(Model):
+    """A statement that a field was read from."""
+
+    memory_id: str
+    """The id of the memory."""
+
+    content: str
+    """What it states."""
+
+    at: Timestamp
 
 
 class ProjectionLag(Model):
@@ -3042,6 +3119,18 @@ class StoredMessage(Model):
     context: MessageContext | None = None
     tokens: int | None = None
     """Of the content; counted where the turn has a conversation."""
+
+
+class StoredProfileSchema(Model):
+    """The schema of an app's profiles."""
+
+    version: int
+    """How often it was stored, from 1."""
+
+    schema_: ProfileSchema = Field(..., alias="schema")
+    stored_at: Timestamp
+    stored_by: str | None = None
+    """The id of the key that stored it."""
 
 
 Successes = TypeAliasType("Successes", int)

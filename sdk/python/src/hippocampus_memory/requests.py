@@ -1150,6 +1150,14 @@ class GetPolicyQuery(TypedDict):
     """The number of the version; without it, the newest one, which serves."""
 
 
+class GetProfileFieldsQuery(TypedDict):
+    """The query parameters of getProfileFields."""
+
+    agent_id: NotRequired[AgentID]
+    ask: NotRequired[bool]
+    """Whether a chat model may be asked. If not, the answer has what rules and earlier answers of the model give."""
+
+
 class GetProfileQuery(TypedDict):
     """The query parameters of getProfile."""
 
@@ -1932,6 +1940,28 @@ class PreviewNextForgettingQuery(TypedDict):
 
     cursor: NotRequired[str]
     """next_cursor of the page before, unchanged; left out for the first page."""
+
+
+class ProfileSchema(TypedDict):
+    """A JSON Schema of the fields of profiles."""
+
+    type: Any
+    """`object`."""
+
+    properties: dict[str, Any]
+    """
+    The fields by their names: 1 to 64 letters, digits, `_` and `-`, of which the first is a letter or `_`. Each has
+
+    - `type`: `string`, `integer`, `number`, `boolean` or `array`;
+    - `description`: what belongs to it, for the model, at most 300 characters;
+    - `enum`: the values of a string, 1 to 50 texts of at most 100 characters;
+    - `format`: `date` or `email`, of a string;
+    - `items`: of an array, `{"type": "string"}` with or without an `enum`;
+    - `x-attribute`: the attribute by which rules fill a string: `home`, `employer`, `job`, `name`, `age` (also an
+      integer or number), `relationship status`, `telephone number`, `e-mail address`, `diet` or
+      `preferred language`.
+
+    """
 
 
 class PromoteRequest(TypedDict):

@@ -2009,6 +2009,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/profile-schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the schema of profiles
+         * @description The schema by which `GET /v1/users/{user_id}/profile/fields` answers. Role admin.
+         */
+        get: operations["getProfileSchema"];
+        /**
+         * Say which fields profiles have
+         * @description Stores the schema of the app's profiles in place of the one before. It serves at once. It is a JSON Schema of one
+         *     object with 1 to 50 properties. A property has `type` and, if it needs them, `description`, `enum`, `format`,
+         *     `items` and `x-attribute`; `title`, `$schema` and `additionalProperties: false` are accepted and dropped. Anything
+         *     else is refused with 400, which names the path and what to write instead. The stored schema has at most 32768
+         *     bytes. Role admin.
+         */
+        put: operations["putProfileSchema"];
+        post?: never;
+        /**
+         * Delete the schema of profiles
+         * @description Deletes the schema, and what a model has read for it from the statements of all users. Role admin.
+         */
+        delete: operations["deleteProfileSchema"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user_id}/profile": {
         parameters: {
             query?: never;
@@ -2023,6 +2055,32 @@ export interface paths {
          *     no part of it. It counts as no access. A user of whom nothing is known has an empty profile. Role read.
          */
         get: operations["getProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user_id}/profile/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fill the app's schema for a user
+         * @description Each property of the app's schema with its value, the statements that it was read from, their day and a confidence, or
+         *     null if nothing is known. Statements are the current memories of `GET /v1/users/{user_id}/profile`, the first 200,
+         *     without those that name another speaker: what is superseded, forgotten, withdrawn or past its shelf life answers no
+         *     field. Rules fill what has an `x-attribute`. A chat model reads the rest, at the first request after the statements or
+         *     the schema have changed, which waits for it up to 30 seconds; its values are kept until then. A value is dropped
+         *     unless the model quotes its statement and the statement has its words, number or day. It counts as no access. Role
+         *     read.
+         */
+        get: operations["getProfileFields"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5524,6 +5582,111 @@ export interface components {
             memory: components["schemas"]["Memory"];
             /** @description What it was taken from, such as the messages of the user, in any status. */
             derived_from: components["schemas"]["Memory"][];
+        };
+        /** @description A JSON Schema of the fields of profiles. */
+        ProfileSchema: {
+            /**
+             * @description `object`.
+             * @example object
+             */
+            type: unknown;
+            /**
+             * @description The fields by their names: 1 to 64 letters, digits, `_` and `-`, of which the first is a letter or `_`. Each has
+             *
+             *     - `type`: `string`, `integer`, `number`, `boolean` or `array`;
+             *     - `description`: what belongs to it, for the model, at most 300 characters;
+             *     - `enum`: the values of a string, 1 to 50 texts of at most 100 characters;
+             *     - `format`: `date` or `email`, of a string;
+             *     - `items`: of an array, `{"type": "string"}` with or without an `enum`;
+             *     - `x-attribute`: the attribute by which rules fill a string: `home`, `employer`, `job`, `name`, `age` (also an
+             *       integer or number), `relationship status`, `telephone number`, `e-mail address`, `diet` or
+             *       `preferred language`.
+             * @example {
+             *       "city": {
+             *         "type": "string",
+             *         "x-attribute": "home"
+             *       },
+             *       "children": {
+             *         "type": "integer"
+             *       }
+             *     }
+             */
+            properties: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The schema of an app's profiles. */
+        StoredProfileSchema: {
+            /**
+             * @description How often it was stored, from 1.
+             * @example 3
+             */
+            version: number;
+            schema: components["schemas"]["ProfileSchema"];
+            stored_at: components["schemas"]["Timestamp"];
+            /** @description The id of the key that stored it. */
+            stored_by?: string;
+        };
+        /** @description The app's schema, filled for a user. */
+        ProfileFields: {
+            user_id: components["schemas"]["UserID"];
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description The version of the schema.
+             * @example 3
+             */
+            schema_version: number;
+            /**
+             * @description Whether a model has read the present statements for the fields that rules do not fill. `complete`: it has, or there
+             *     was nothing to read. `no_model`: no chat model is configured. `not_asked`: they have changed, and the request has
+             *     `ask=false`. `model_unavailable`: the model did not answer, or not usably. Values that the model read before, from
+             *     statements that are still current, are there in each state.
+             * @enum {string}
+             */
+            state: "complete" | "no_model" | "not_asked" | "model_unavailable";
+            /** @description Each property of the schema by its name; null if nothing is known. */
+            fields: {
+                [key: string]: components["schemas"]["ProfileField"];
+            };
+        };
+        /** @description A field of a profile. */
+        ProfileField: {
+            /**
+             * @description The value, of the type of the property.
+             * @example Lisbon
+             */
+            value: unknown;
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description How directly the sources state it. 0.95: rules have read it. 0.9: a model quotes a plain statement that has its
+             *     words. 0.6: a model has read it out of other words, a denial, a wish, a condition, or a sentence about someone
+             *     else. 0.5 at most: a source is an insight. Of an array: that of its least certain item.
+             * @example 0.9
+             */
+            confidence: number;
+            /**
+             * @description What has read it.
+             * @enum {string}
+             */
+            by: "rules" | "model";
+            /** @description The statements that it was read from; of an array, one for each item, in the order of the items. */
+            sources: components["schemas"]["ProfileSource"][];
+        } | null;
+        /** @description A statement that a field was read from. */
+        ProfileSource: {
+            /**
+             * @description The id of the memory.
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
+            memory_id: string;
+            /**
+             * @description What it states.
+             * @example I live in Lisbon.
+             */
+            content: string;
+            at: components["schemas"]["Timestamp"];
         };
         /** @description One page of users. */
         UserPage: {
@@ -11789,6 +11952,90 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getProfileSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredProfileSchema"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putProfileSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileSchema"];
+            };
+        };
+        responses: {
+            /** @description The schema as it is stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredProfileSchema"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteProfileSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getProfile: {
         parameters: {
             query?: {
@@ -11822,6 +12069,41 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProfileFields: {
+        parameters: {
+            query?: {
+                /** @description Only memories of this agent and those shared by all agents. */
+                agent_id?: components["schemas"]["AgentID"];
+                /** @description Whether a chat model may be asked. If not, the answer has what rules and earlier answers of the model give. */
+                ask?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The user's id, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fields. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileFields"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
