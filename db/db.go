@@ -49,6 +49,7 @@ type Store interface {
 	Activity
 	UserZones
 	UserModes
+	People
 	Faded
 	Announcements
 	Webhooks

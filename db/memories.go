@@ -87,6 +87,7 @@ type UserTx interface {
 	ActivityTx
 	UserZoneTx
 	UserModeTx
+	PeopleTx
 	ReprocessingTx
 
 	// Memories returns the memories with these ids that exist, in any status, with embeddings.

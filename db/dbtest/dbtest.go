@@ -119,6 +119,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"list candidates":         listCandidates,
 		"count candidates":        countCandidates,
 		"proposals":               proposalsByID,
+		"people":                  people,
 		"proposed insights":       proposedInsights,
 		"settle candidate":        settleCandidate,
 		"projected":               projected,

@@ -83,7 +83,7 @@ const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
 	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|` +
-	`refused_fields|token_days|policies|profile_schemas|filled_profiles|documents|proposed_insights|river_job)`
+	`refused_fields|token_days|policies|profile_schemas|filled_profiles|documents|proposed_insights|participants|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -118,6 +118,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO proposed_insights SELECT 'app', 'other' || i % 500, gen_random_uuid(), '', '', '', 0.9,
 		ARRAY[gen_random_uuid()], ARRAY[]::uuid[], now() FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO participants SELECT 'app', 'other' || i % 50, 'c' || i, 'n' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO refused_fields SELECT 'https://' || i, 'm', 'temperature' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO api_keys (id, hash, name, app_id, role, created_at)
 		SELECT gen_random_uuid(), i, '', 'app' || i % 500, 'read', now() FROM generate_series(1, 5000) AS i`,
@@ -127,7 +128,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		memory_relations, announcements, user_states, api_keys, facts, instructions, instruction_versions, skills,
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
 		user_modes, message_ids, refused_fields, token_days, policies, profile_schemas, filled_profiles,
-		documents, proposed_insights, river_job`,
+		documents, proposed_insights, participants, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

@@ -21,9 +21,9 @@ const (
 	insertIntoTurns = `stored AS (
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, expires_at,
-		memory, left_out, withheld, first_event, last_event)
+		memory, left_out, withheld, shared_turn, shared_name, first_event, last_event)
 	SELECT $1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-		nullif($19, ''), $20::json, $21::json, `
+		nullif($19, ''), $20::json, $21::json, nullif($23::text, ''), $24::text, `
 
 	// admitted is false for a user who is being erased, and for a turn that is on if the mode of the user or of
 	// the conversation is another one.
@@ -37,17 +37,17 @@ const (
 	WITH grown AS (
 		INSERT INTO conversations AS c (app_id, user_id, id, began, title, turns, events, tokens, started_at, last_at,
 		heard_at)
-		SELECT $2, $3, $6, $1, $23, 1, $24, $25, $9, $9, $14
+		SELECT $2, $3, $6, $1, $25, 1, $26, $27, $9, $9, $14
 		WHERE ` + admitted + `
 		ON CONFLICT (app_id, user_id, id) `
 	growth = `
-			title = CASE WHEN c.title = '' THEN $23 ELSE c.title END,
-			turns = c.turns + 1, events = c.events + $24, tokens = c.tokens + $25,
+			title = CASE WHEN c.title = '' THEN $25 ELSE c.title END,
+			turns = c.turns + 1, events = c.events + $26, tokens = c.tokens + $27,
 			started_at = least(c.started_at, $9), last_at = greatest(c.last_at, $9),
 			heard_at = $14, ended_at = NULL, end_reason = ''`
 	insertGrown = `
 		RETURNING events
-	), ` + insertIntoTurns + `events - $24 + 1, events FROM grown` + insertedTurn
+	), ` + insertIntoTurns + `events - $26 + 1, events FROM grown` + insertedTurn
 
 	insertedTurn = `
 		RETURNING id, app_id, user_id, agent_id, conversation_id, accepted_at, first_event
@@ -77,13 +77,19 @@ const (
 		SELECT app_id, user_id, conversation_id, unnest($%d::text[]), id FROM stored ON CONFLICT DO NOTHING
 	)`
 
+	// noteParticipant notes that the user of a turn takes part in its conversation.
+	noteParticipant = `, took AS (
+		INSERT INTO participants (app_id, user_id, conversation_id, name)
+		SELECT app_id, user_id, conversation_id, $24::text FROM stored ON CONFLICT DO NOTHING
+	)`
+
 	// For any state of the conversation's log; if there is no conversation; and if its log is in a given state.
 	insertTurnAnyhow  = insertConversation + `DO UPDATE SET` + growth + insertGrown
 	insertFirstTurn   = insertConversation + `DO NOTHING` + insertGrown
 	insertFurtherTurn = `
 	WITH grown AS (
 		UPDATE conversations AS c SET` + growth + `
-		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $26 AND events = $27 AND edition = $28
+		WHERE app_id = $2 AND user_id = $3 AND id = $6 AND began = $28 AND events = $29 AND edition = $30
 			AND ` + admitted + insertGrown
 )
 
@@ -178,7 +184,7 @@ func insertionOf(t memory.Turn, due time.Time, log *db.LogState) (insert string,
 		t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID, messages, t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt,
 		orNull(t.ProcessedAt), due, orNull(t.ExpiresAt), t.Memory, leftOut, withheld,
-		rowcodec.OwnerHash(t.Owner),
+		rowcodec.OwnerHash(t.Owner), t.Shared.Turn, t.Shared.Name,
 	}
 	if t.ConversationID != "" {
 		args = append(args, t.Title(), len(t.Messages), t.Tokens())
@@ -193,6 +199,9 @@ func insertionOf(t memory.Turn, due time.Time, log *db.LogState) (insert string,
 		if ids := t.MessageIDs(); ids != nil {
 			args = append(args, ids)
 			insert += fmt.Sprintf(noteMessageIDs, len(args))
+		}
+		if t.Shared.Is() {
+			insert += noteParticipant
 		}
 	}
 	return insert, args, nil

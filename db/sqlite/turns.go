@@ -27,8 +27,9 @@ const growConversation = `
 const insertTurn = `
 	INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 		said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
-		expires_at, memory, left_out, withheld)
-	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?)`
+		expires_at, memory, left_out, withheld, shared_turn, shared_name)
+	VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?,
+		nullif(?, ''), ?)`
 
 // noteOffset notes the offset of a turn's time.
 const noteOffset = `INSERT INTO user_zones (app_id, user_id, chosen, last_offset) VALUES (?1, ?2, '', ?3)
@@ -97,7 +98,7 @@ func (s *Store) acceptTurn(
 	_, err = tx.ExecContext(ctx, insertTurn, t.ID, t.AppID, t.UserID, t.ClientID, t.AgentID, t.ConversationID,
 		string(messages), jsonText(t.Metadata), moment(t.At), t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError),
 		moment(t.AcceptedAt), moment(t.QueuedAt), instant(t.ProcessedAt), moment(due), t.FirstEvent, last,
-		instant(t.ExpiresAt), t.Memory, jsonText(leftOut), jsonText(withheld))
+		instant(t.ExpiresAt), t.Memory, jsonText(leftOut), jsonText(withheld), t.Shared.Turn, t.Shared.Name)
 	if err != nil {
 		return stored, false, err
 	}
@@ -105,6 +106,9 @@ func (s *Store) acceptTurn(
 		return stored, false, err
 	}
 	if err := s.NoteMessageIDs(ctx, transaction{tx: tx}, t); err != nil {
+		return stored, false, err
+	}
+	if err := s.NoteParticipant(ctx, transaction{tx: tx}, t); err != nil {
 		return stored, false, err
 	}
 	t.At, t.Offset = memory.Instant(t.At), ""

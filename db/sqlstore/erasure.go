@@ -28,7 +28,7 @@ var OwnedTables = []string{
 	"turns", "conversations", "consolidation_jobs", "candidates", "agent_memories", "memory_events", "facts",
 	"skills", "skill_outcomes", "memory_files", "memory_file_versions", "announcements", "recalls", "user_states",
 	"indexes", "active_days", "user_zones", "user_modes", "message_ids", "documents", "reprocessings",
-	"reprocessed_turns", "proposed_insights", "filled_profiles",
+	"reprocessed_turns", "proposed_insights", "filled_profiles", "participants",
 }
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
@@ -305,6 +305,7 @@ func (x *eraser) rest(limit int, keep string) {
 	x.run(`DELETE FROM user_zones WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM user_modes WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM message_ids WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
+	x.run(`DELETE FROM participants WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM proposed_insights WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM filled_profiles WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM reprocessings WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)

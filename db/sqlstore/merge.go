@@ -291,6 +291,7 @@ func (m *mover) rest(limit int, keep string) {
 		{"user_zones", `true`}, {"user_states", `true`},
 		{"active_days", `i.agent_id = active_days.agent_id AND i.day = active_days.day`},
 		{"skill_outcomes", `i.id = skill_outcomes.id`},
+		{"participants", `i.conversation_id = participants.conversation_id AND i.name = participants.name`},
 	} {
 		moved := m.from(`UPDATE ` + once.table + ` SET user_id = $3 WHERE app_id = $1 AND user_id = $2
 			AND NOT EXISTS (SELECT 1 FROM ` + once.table + ` AS i WHERE i.app_id = $1 AND i.user_id = $3 AND ` + once.same + `)`)

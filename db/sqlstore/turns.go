@@ -15,7 +15,8 @@ import (
 const (
 	bareTurnColumns = `id, app_id, user_id, coalesce(client_id, ''), agent_id, conversation_id, metadata,
 	said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, withdrawn_at, first_event,
-	expires_at, coalesce(memory, ''), scored_by, scored_policy, `
+	expires_at, coalesce(memory, ''), scored_by, scored_policy,
+	coalesce(shared_turn, ''), shared_name, `
 	TurnColumns     = bareTurnColumns + `messages, withheld, left_out`
 	withoutMessages = bareTurnColumns + `NULL::json, NULL::json, NULL::json`
 	selectTurns     = `SELECT ` + TurnColumns + ` FROM turns`
@@ -28,7 +29,8 @@ func (s *Store) TurnFields(t *memory.Turn) []any { return s.dialect.dests(turnFi
 func turnFields(t *memory.Turn) []any {
 	return []any{&t.ID, &t.AppID, &t.UserID, &t.ClientID, &t.AgentID, &t.ConversationID, &t.Metadata, &t.At, &t.Hash,
 		&t.Status, &t.Attempts, &t.LastError, &t.AcceptedAt, &t.QueuedAt, &t.ProcessedAt, &t.WithdrawnAt, &t.FirstEvent,
-		&t.ExpiresAt, &t.Memory, &t.Scored.By, &t.Scored.Policy, &t.Messages, &t.Withheld, &t.LeftOut}
+		&t.ExpiresAt, &t.Memory, &t.Scored.By, &t.Scored.Policy,
+		&t.Shared.Turn, &t.Shared.Name, &t.Messages, &t.Withheld, &t.LeftOut}
 }
 
 func (s *Store) Turn(ctx context.Context, appID, ref string) (memory.Turn, error) {
@@ -168,16 +170,19 @@ func (u *UserTx) RestoreTurn(ctx context.Context, t memory.Turn) error {
 	_, err = u.exec(ctx, `
 		INSERT INTO turns (id, app_id, user_id, client_id, agent_id, conversation_id, messages, metadata,
 			said_at, hash, status, attempts, last_error, accepted_at, queued_at, processed_at, due_at, first_event, last_event,
-			withheld, withdrawn_at, left_out, expires_at, memory, scored_by, scored_policy)
+			withheld, withdrawn_at, left_out, expires_at, memory, scored_by, scored_policy, shared_turn, shared_name)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $15, $17, $18, $19, $20,
-			$21, $22, nullif($23, ''), $24, $25)`,
+			$21, $22, nullif($23, ''), $24, $25, nullif($26, ''), $27)`,
 		t.ID, u.Owner.AppID, u.Owner.UserID, t.ClientID, t.AgentID, t.ConversationID, json.RawMessage(messages), t.Metadata,
 		t.At, t.Hash, t.Status, t.Attempts, rowcodec.Storable(t.LastError), t.AcceptedAt, t.QueuedAt, null(t.ProcessedAt),
 		t.FirstEvent, t.LastEvent(), withheld, null(t.WithdrawnAt), leftOut, null(t.ExpiresAt),
-		t.Memory, t.Scored.By, t.Scored.Policy)
+		t.Memory, t.Scored.By, t.Scored.Policy, t.Shared.Turn, t.Shared.Name)
 	if err == nil {
 		t.Owner = u.Owner
 		err = noteMessageIDs(ctx, u.conn, t)
+	}
+	if err == nil {
+		err = noteParticipant(ctx, u.conn, t)
 	}
 	if err == nil {
 		err = u.refuseOverlap(ctx, t)

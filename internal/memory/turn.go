@@ -56,6 +56,8 @@ type Turn struct {
 	FirstEvent     int64           // number of its first message in the conversation, from 1; 0: no conversation
 	Repeated       int             // messages of a report that were known already; 0 in a turn that is read
 	Replaces       string          // id or client id of a turn that is withdrawn with it; empty in a turn that is read
+	People         People          // who takes part, as the client gives it; empty in a turn that is read
+	Shared         Share           // zero: nobody but the user takes part
 	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
 	LeftOut        []Omission      // the parts of the messages that are not remembered, in their order
 	Memory         Mode            // unless On, nothing but the log of its conversation has its messages

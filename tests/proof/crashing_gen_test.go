@@ -1103,6 +1103,27 @@ func (store *crashingStore) Owners(
 	})
 }
 
+func (store *crashingStore) Participants(
+	ctx context.Context,
+	appID string,
+	conversationID string,
+	after memory.Participant,
+	limit int,
+) ([]memory.Participant, error) {
+	return get(store.fuse, "Participants", func() ([]memory.Participant, error) {
+		return store.real.Participants(ctx, appID, conversationID, after, limit)
+	})
+}
+
+func (store *crashingStore) Participations(
+	ctx context.Context,
+	owner memory.Owner,
+) ([]memory.Participant, error) {
+	return get(store.fuse, "Participations", func() ([]memory.Participant, error) {
+		return store.real.Participations(ctx, owner)
+	})
+}
+
 func (store *crashingStore) PastTurns(ctx context.Context, after string, limit int) ([]memory.Turn, error) {
 	return get(store.fuse, "PastTurns", func() ([]memory.Turn, error) {
 		return store.real.PastTurns(ctx, after, limit)
@@ -1408,6 +1429,26 @@ func (store *crashingStore) SettleEmbeddings(
 ) (int, error) {
 	return get(store.fuse, "SettleEmbeddings", func() (int, error) {
 		return store.real.SettleEmbeddings(ctx, space, limit)
+	})
+}
+
+func (store *crashingStore) SharedAmong(
+	ctx context.Context,
+	owner memory.Owner,
+	turnIDs []string,
+) ([]string, error) {
+	return get(store.fuse, "SharedAmong", func() ([]string, error) {
+		return store.real.SharedAmong(ctx, owner, turnIDs)
+	})
+}
+
+func (store *crashingStore) SharedTurns(
+	ctx context.Context,
+	appID string,
+	turnID string,
+) ([]memory.Turn, error) {
+	return get(store.fuse, "SharedTurns", func() ([]memory.Turn, error) {
+		return store.real.SharedTurns(ctx, appID, turnID)
 	})
 }
 
@@ -2027,6 +2068,17 @@ func (store *crashingTx) RecordedTurn(ctx context.Context, id string) (memory.Tu
 func (store *crashingTx) RecordedUserZone(ctx context.Context) (memory.UserZone, error) {
 	return get(store.fuse, "tx.RecordedUserZone", func() (memory.UserZone, error) {
 		return store.real.RecordedUserZone(ctx)
+	})
+}
+
+func (store *crashingTx) RedactTurn(
+	ctx context.Context,
+	turnID string,
+	messages []memory.Message,
+	candidates []string,
+) error {
+	return act(store.fuse, "tx.RedactTurn", func() error {
+		return store.real.RedactTurn(ctx, turnID, messages, candidates)
 	})
 }
 
