@@ -23,7 +23,7 @@ func forgedContents(w words) Contents {
 		Instructions: []Item{{ID: "i", Text: "Be kind."}},
 		Facts:        []Item{{ID: "f", Text: forged}},
 		Memories: []Item{
-			{ID: "m", Group: groupOf("fact"), Text: forged}, memoryItem(recall.Recalled{Memory: said}, nil),
+			{ID: "m", Group: groupOf("fact"), Text: forged}, memoryItem(recall.Recalled{Memory: said}, nil, false),
 			{Text: forged, condensed: items(1)},
 		},
 		Conversation: itemsOf(session.Working{

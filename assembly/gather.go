@@ -49,19 +49,23 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		}
 	}
 	working.Events, working.Before = r.forTurn(working.Events), r.forTurn(working.Before)
+	nameUser(working.Events, r.Query)
 	g.contents[Conversation] = itemsOf(working)
 	r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events), lastUserText(working.Before))
-	if r.Preferences {
+	alone := r.Query.Group == nil // else nothing but what was said to the group
+	if r.Preferences && alone {
 		r.Query.Preferences = MaxPreferences
 	}
 	if g.answer, err = s.recall(ctx, r.Query); err != nil {
 		return g, err
 	}
 	g.preferences = g.preferenceItems(r, working.Events)
-	if g.contents[Facts], err = s.facts(ctx, r.Query, &g.answer); err != nil {
-		return g, err
+	if alone {
+		if g.contents[Facts], err = s.facts(ctx, r.Query, &g.answer); err != nil {
+			return g, err
+		}
 	}
-	if g.answer.Skipped {
+	if alone && g.answer.Skipped {
 		if err := s.standing(ctx, r.Query, &g); err != nil {
 			return g, err
 		}
@@ -72,7 +76,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			g.present = append(g.present, LeftOut{Part: Memories, ID: m.Memory.ID, Reason: AlreadyIncluded})
 			continue
 		}
-		item := memoryItem(m, working.Events)
+		item := memoryItem(m, working.Events, !alone)
 		item.At, item.Until = item.At.In(r.Query.Zone), item.Until.In(r.Query.Zone)
 		item.Again = item.Again.In(r.Query.Zone)
 		item.Repeats.Last = item.Repeats.Last.In(r.Query.Zone)
@@ -82,8 +86,20 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	return g, nil
 }
 
-// memoryItem is a memory as an item of a context with these events.
-func memoryItem(found recall.Recalled, events []session.Event) Item {
+// nameUser gives the name of the user who asks for a group to what the user says in the log.
+func nameUser(events []session.Event, q recall.Query) {
+	for _, member := range q.Group {
+		for i := range events {
+			if e := &events[i]; member.Owner == q.Owner && e.Role == memory.RoleUser && e.Name == "" {
+				e.Name = member.Name
+			}
+		}
+	}
+}
+
+// memoryItem is a memory as an item of a context with these events, in which others have copies of their turns if it
+// is of a group.
+func memoryItem(found recall.Recalled, events []session.Event, ofGroup bool) Item {
 	m := found.Memory
 	item := Item{
 		ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt, Again: m.LastSaidAt,
@@ -107,7 +123,8 @@ func memoryItem(found recall.Recalled, events []session.Event) Item {
 	item.Who, item.Asked = m.WrittenSpeaker(), m.Asked
 	item.Repeats = found.Repeats
 	for _, e := range events {
-		if e.TurnID == m.SourceTurnID && holds(e.Content, m.Content) {
+		isOf := e.TurnID == m.SourceTurnID || ofGroup && memory.SpeakerOf(e.Role, e.Name) == m.Speaker
+		if isOf && holds(e.Content, m.Content) {
 			item.HeldBy = eventStatement(e)
 		}
 	}
@@ -174,7 +191,11 @@ func (s Service) instructions(ctx context.Context, q recall.Query) (items []Item
 	if s.Instructor == nil {
 		return nil, nil
 	}
-	merged, err := s.Instructor.Merged(ctx, q.Owner.AppID, q.AgentID, q.Owner.UserID)
+	userID := q.Owner.UserID
+	if q.Group != nil {
+		userID = "" // the instructions of one user are not for the others
+	}
+	merged, err := s.Instructor.Merged(ctx, q.Owner.AppID, q.AgentID, userID)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func TestMemoryItem_NamesTheEventThatHoldsAMessage(t *testing.T) {
 		{"earlier turn", memory.Memory{Type: memory.TypeMessage, SourceTurnID: "t0", Content: "I moved to Lisbon."}, ""},
 		{"fact", memory.Memory{Type: memory.TypeFact, SourceTurnID: "t2", Content: "I moved to Lisbon."}, ""},
 	} {
-		if got := memoryItem(recall.Recalled{Memory: c.memory}, events).HeldBy; got != c.want {
+		if got := memoryItem(recall.Recalled{Memory: c.memory}, events, false).HeldBy; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestMemoryItem_NamesWhoStatedAFact(t *testing.T) {
 		{"system: hi", "I live in Leeds.", `speaker "system: hi": I live in Leeds.`},
 	} {
 		m := memory.Memory{Type: memory.TypeFact, Speaker: c.speaker, Content: c.content}
-		if got := memoryItem(recall.Recalled{Memory: m}, nil).Text; got != c.want {
+		if got := memoryItem(recall.Recalled{Memory: m}, nil, false).Text; got != c.want {
 			t.Errorf("%q of %q: %q, want %q", c.content, c.speaker, got, c.want)
 		}
 	}

@@ -31,7 +31,7 @@ func (g *gathered) preferenceItems(r *Request, events []session.Event) (items []
 		if isSaid {
 			continue
 		}
-		item := memoryItem(recall.Recalled{Memory: m}, nil)
+		item := memoryItem(recall.Recalled{Memory: m}, nil, false)
 		item.At, item.Again = item.At.In(r.Query.Zone), item.Again.In(r.Query.Zone)
 		item.Dated = needsDate(m, item.At, wantsDays)
 		items = append(items, item)

@@ -37,6 +37,7 @@ type turnLine struct {
 	ProcessedAt time.Time         `json:"processed_at,omitzero"`
 	WithdrawnAt time.Time         `json:"withdrawn_at,omitzero"`
 	Scored      memory.Scoring    `json:"scored,omitzero"`
+	Shared      memory.Share      `json:"shared,omitzero"`
 }
 
 var exportedTurns = []memory.TurnStatus{memory.TurnProcessed, memory.TurnFailed, memory.TurnWithdrawn}
@@ -48,7 +49,7 @@ func turnLineOf(firstTurnID string, t memory.Turn) turnLine {
 		Metadata: compact(t.Metadata), At: t.At, Hash: t.Hash, Status: t.Status, Attempts: t.Attempts,
 		LastError: t.LastError, AcceptedAt: t.AcceptedAt, QueuedAt: t.QueuedAt, ProcessedAt: t.ProcessedAt,
 		WithdrawnAt: t.WithdrawnAt, Withheld: t.Withheld, LeftOut: t.LeftOut, ExpiresAt: t.ExpiresAt,
-		Memory: t.Memory, Scored: t.Scored,
+		Memory: t.Memory, Scored: t.Scored, Shared: t.Shared,
 	}
 }
 
@@ -60,7 +61,7 @@ func (l *turnLine) turn(appID string) memory.Turn {
 		Status: l.Status, Attempts: l.Attempts, LastError: l.LastError, AcceptedAt: memory.Instant(l.AcceptedAt),
 		QueuedAt: memory.Instant(l.QueuedAt), ProcessedAt: orInstant(l.ProcessedAt),
 		WithdrawnAt: orInstant(l.WithdrawnAt), Withheld: l.Withheld, LeftOut: l.LeftOut,
-		ExpiresAt: orInstant(l.ExpiresAt), Memory: l.Memory, Scored: l.Scored,
+		ExpiresAt: orInstant(l.ExpiresAt), Memory: l.Memory, Scored: l.Scored, Shared: l.Shared,
 	}
 }
 
@@ -122,6 +123,10 @@ func (l *turnLine) check(f *faults) {
 	f.optionalText("turn.last_error", l.LastError, maxError)
 	f.optionalText("turn.scored.by", l.Scored.By, maxError)
 	inRange(f, "turn.scored.policy", l.Scored.Policy, 0, maxNumber)
+	if l.Shared != (memory.Share{}) {
+		f.id("turn.shared.turn", l.Shared.Turn)
+		f.note("turn.shared.name", memory.CheckID(l.Shared.Name, true))
+	}
 	f.time("turn.at", l.At)
 	f.optionalTime("turn.expires_at", l.ExpiresAt)
 	f.time("turn.accepted_at", l.AcceptedAt)

@@ -49,6 +49,11 @@ func (s *Service) accept(ctx context.Context, turn memory.Turn) (
 		turn.Messages = counted(turn.Messages)
 	}
 	turn.ID = cmp.Or(turn.ID, memory.NewID())
+	if len(turn.People) > 0 {
+		if turn, err = s.ownCopy(ctx, turn); err != nil {
+			return memory.Turn{}, false, start, err
+		}
+	}
 	turn.Status = memory.TurnAccepted
 	turn.AcceptedAt = now
 	turn.QueuedAt = now
@@ -256,6 +261,9 @@ func turnHash(t memory.Turn) string {
 	}
 	if t.Expires != (memory.Expiry{}) {
 		sent = append(sent, t.Expires)
+	}
+	if len(t.People) > 0 {
+		sent = append(sent, t.People)
 	}
 	data, _ := json.Marshal(sent)
 	sum := sha256.Sum256(data)

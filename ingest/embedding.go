@@ -57,12 +57,16 @@ func isLost(m memory.Memory) bool {
 // factOf returns the memory that a candidate of a turn describes, without an embedding.
 func factOf(c memory.Candidate, turn memory.Turn) memory.Memory {
 	speaker, at := statedBy(c.Content, turn)
-	return memory.Memory{
+	fact := memory.Memory{
 		Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 		Speaker: speaker, CreatedAt: at,
 		Content: c.Content, Type: c.Type, Domain: c.Domain, Importance: c.Importance,
 		ExpiresAt: c.ExpiresAt, Tags: c.Tags,
 	}
+	if turn.Shared.Is() && speaker != "" {
+		fact.Metadata = memory.SaidOf(turn.Shared.Name)
+	}
+	return fact
 }
 
 // draftsOf returns complete memories as drafts that all have the same comparison.

@@ -37,7 +37,12 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 		if m.Role == memory.RoleAssistant {
 			importance = s.set.Threshold * assistantMessageImportance
 		}
-		kept, left := s.sift(m, s.isQuestion(previous.Content), e, remarks)
+		said := m
+		if turn.IsOthers(m) {
+			said.Content = aboutUser(turn, m)
+		}
+		kept, left := s.sift(said, s.isQuestion(previous.Content), e, remarks)
+		left[memory.OmittedPerson] += visible(m.Content) - visible(said.Content)
 		asked := s.questionBefore(m, previous)
 		if m.IsSpoken() {
 			previous = m
@@ -51,6 +56,9 @@ func (s *Service) messages(turn memory.Turn, previous memory.Message, e echoes) 
 				Owner: turn.Owner, AgentID: turn.AgentID, ConversationID: turn.ConversationID, SourceTurnID: turn.ID,
 				Speaker: memory.SpeakerOf(m.Role, m.Name), Asked: asked, Content: p.content, Type: memory.TypeMessage,
 				Importance: importance, CreatedAt: turn.SaidAt(place), ExpiresAt: p.ends,
+			}
+			if turn.IsOthers(m) {
+				draft.Metadata = memory.SaidOf(turn.Shared.Name)
 			}
 			draft.Domain = s.Guess(draft.Content)
 			draft.Lexemes = text.Join(text.Lexemes(draft.IndexedTextIn(cmp.Or(turn.Zone, time.UTC))))
@@ -167,7 +175,7 @@ func statedBy(fact string, turn memory.Turn) (name string, at time.Time) {
 	switch {
 	case message == nil:
 		return "", last
-	case strings.EqualFold(message.Speaker, turn.UserID):
+	case strings.EqualFold(message.Speaker, turn.UserID) && !turn.Shared.Is():
 		return "", message.CreatedAt
 	}
 	return memory.NameOf(message.Speaker), message.CreatedAt

@@ -150,7 +150,7 @@ func (s *Service) promote(
 	for i, p := range proposals {
 		facts[i] = factOf(p.Candidate, memory.Turn{
 			ID: p.TurnID, Owner: owner, AgentID: p.AgentID, ConversationID: p.ConversationID, At: p.SaidAt,
-			Messages: turns[p.TurnID].Messages,
+			Messages: turns[p.TurnID].Messages, Shared: turns[p.TurnID].Shared,
 		})
 	}
 	facts, err = s.complete(ctx, facts)

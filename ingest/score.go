@@ -20,7 +20,7 @@ func (s *Service) question(turn memory.Turn, before []memory.Message) question {
 	q := question{Turn: turn, before: before[max(0, len(before)-s.set.Before):]}
 	q.Messages = scorable(turn)
 	isJudged := turn.Policy != nil && turn.Policy.Never.Instructions != ""
-	if !s.mayStateFacts(q.Messages, before) && !(isJudged && slices.ContainsFunc(q.Messages, s.isMore)) {
+	if !s.mayStateFacts(turn, q.Messages, before) && !(isJudged && slices.ContainsFunc(q.Messages, s.isMore)) {
 		q.Messages = nil
 	}
 	return q
@@ -98,9 +98,10 @@ func (s *Service) before(ctx context.Context, turn memory.Turn, most int) (messa
 // isEmpty reports whether a message has no words, or only withheld ones.
 func isEmpty(m memory.Message) bool { return m.Content == "" }
 
-// mayStateFacts reports whether messages may state facts about a user: a message that is not the assistant's is more
-// than small talk, or it follows a question, so that a mere "yes" may state a fact.
-func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
+// mayStateFacts reports whether messages of a turn may state facts about its user: a message that is not the
+// assistant's is more than small talk, or it follows a question, so that a mere "yes" may state a fact. Other
+// participants state facts where they speak of the user.
+func (s *Service) mayStateFacts(turn memory.Turn, messages, before []memory.Message) bool {
 	previous := ""
 	if len(before) > 0 {
 		previous = before[len(before)-1].Content
@@ -108,6 +109,9 @@ func (s *Service) mayStateFacts(messages, before []memory.Message) bool {
 	return slices.ContainsFunc(messages, func(m memory.Message) bool {
 		answers := s.isQuestion(previous)
 		previous = m.Content
+		if turn.IsOthers(m) && aboutUser(turn, m) == "" {
+			return false
+		}
 		return m.Role != memory.RoleAssistant && (answers || !s.IsSmallTalk(m.Content))
 	})
 }

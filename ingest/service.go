@@ -24,6 +24,7 @@ import (
 type Records interface {
 	db.Turns
 	db.Reprocessings
+	db.People
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	ModeOf(ctx context.Context, owner memory.Owner, conversationID string) (memory.ModeSetting, error)
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)

@@ -77,6 +77,9 @@ type Query struct {
 	Candidates     int                // taken from the hits, and from the ranking by words; 0: the configured number
 	Memory         memory.ModeSetting // Off: nothing is recalled; unless it is On, the query is not logged
 	Explain        bool               // the answer has an Explanation, and its memories Parts
+
+	// Group are those whose messages of the conversation that they share are recalled; nil: the Owner's memories are.
+	Group []memory.Participant
 }
 
 // Answer is the result of a query, best memory first.

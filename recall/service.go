@@ -33,6 +33,8 @@ type Records interface {
 	// For queries about the past.
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
+	// For queries of groups.
+	SharedAmong(ctx context.Context, owner memory.Owner, turnIDs []string) ([]string, error)
 	FadedRecords
 }
 
@@ -112,6 +114,9 @@ func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, tou
 // Recall answers a query. It fails only if the database is unavailable or slow
 // (KindUnavailable); Degraded names any other part that is unavailable.
 func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error) {
+	if q.Group != nil {
+		return s.recallGroup(ctx, q)
+	}
 	ctx, whole := tracing.Start(ctx, "recall")
 	defer func() { endSpan(whole, answer, err) }()
 	ctx, cancel := Within(ctx, s.set.Timeout)

@@ -42,7 +42,8 @@ func (s *Service) keepStated(ctx context.Context, one memory.Consolidation) (mem
 		if err != nil {
 			return "", err
 		}
-		if !s.matters(e.Event) {
+		isOthers := e.Turn.IsOthers(memory.Message{Role: e.Role, Name: e.Name})
+		if !s.matters(e.Event) || isOthers {
 			continue
 		}
 		c.Stated = append(c.Stated, ingest.Stated{Turn: e.Turn, Tags: e.Tags, Fact: scorer.Fact{

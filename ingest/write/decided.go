@@ -27,7 +27,7 @@ func decided(d Draft, known []*memory.Memory, f finding) (change, bool) {
 		case m.Status == memory.Consolidated && (v.Decision == judge.Merge || v.Relation != memory.Contradicts):
 			reasons = append(reasons, fmt.Sprintf("it does not contradict memory %s, which was condensed%s",
 				v.id, inBrackets(v.Why)))
-		case v.Decision == judge.Merge:
+		case v.Decision == judge.Merge && !isAnothers(m, &c.draft):
 			c.into, merging = m, v
 		case c.draft.Said().Before(m.Said()) && v.Merged == "":
 			c.replacedBy = append(c.replacedBy, v)

@@ -36,8 +36,12 @@ func Complete(m memory.Memory, embedding []float32, model string, now time.Time)
 func alike(m, draft *memory.Memory) bool {
 	isKnown := m.Status == memory.Active || m.Status == memory.Consolidated
 	return isKnown && m.AgentID == draft.AgentID && m.Type != memory.TypeMessage &&
-		!memory.SpeakersDiffer(m.Speaker, draft.Speaker)
+		!memory.SpeakersDiffer(m.Speaker, draft.Speaker) && (draft.SaidOf() == "" || m.Speaker == draft.Speaker)
 }
+
+// isAnothers reports whether another participant has stated a memory of the user, and the user states a draft. The user's words may
+// replace the memory, and are not merged into it.
+func isAnothers(m, draft *memory.Memory) bool { return m.SaidOf() != "" && m.Speaker != draft.Speaker }
 
 // likeness returns the cosine of a memory and a draft in the draft's embedding space, or -1 if
 // the memory has no embedding in it.

@@ -25,7 +25,7 @@ func (w *Writer) merged(d Draft, known []*memory.Memory) (change, bool) {
 	var nearest *memory.Memory
 	similarity := -1.0
 	for _, m := range known {
-		if m.Status != memory.Active {
+		if m.Status != memory.Active || isAnothers(m, &d.Memory) {
 			continue
 		}
 		if s := likeness(m, &d.Memory); s > similarity || s == similarity && nearest != nil && older(m, nearest) {

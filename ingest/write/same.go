@@ -16,7 +16,8 @@ import (
 func same(d Draft, known []*memory.Memory) (change, bool) {
 	var found *memory.Memory
 	for _, m := range known {
-		if m.Status == memory.Active && SameWords(m.Content, d.Content) && (found == nil || older(m, found)) {
+		if m.Status == memory.Active && !isAnothers(m, &d.Memory) && SameWords(m.Content, d.Content) &&
+			(found == nil || older(m, found)) {
 			found = m
 		}
 	}

@@ -18,15 +18,21 @@ func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []
 	}
 	change := w.changeOf(draft.Content)
 	for _, m := range facts {
-		if !mayContradict(&m, &draft) || m.Type == memory.TypeSummary || m.Speaker != draft.Speaker ||
+		isAnothers := draft.Speaker == "" && m.SaidOf() != ""
+		if !mayContradict(&m, &draft) || m.Type == memory.TypeSummary || m.Speaker != draft.Speaker && !isAnothers ||
 			m.Said().Equal(draft.Said()) {
 			continue
 		}
-		why := ""
-		if draft.Said().Before(m.Said()) {
+		why, known := "", m.Content
+		if isAnothers {
+			known = inFirstPerson(known, m.SaidOf())
+		}
+		switch isLater := draft.Said().Before(m.Said()); {
+		case isLater && isAnothers: // another person's words do not replace the user's
+		case isLater:
 			why = w.outdated(draft.Content, m.Content, w.changeOf(m.Content))
-		} else {
-			why = w.outdated(m.Content, draft.Content, change)
+		default:
+			why = w.outdated(known, draft.Content, change)
 		}
 		if why != "" {
 			verdicts = append(verdicts, verdictOn(m, judge.Verdict{

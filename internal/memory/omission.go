@@ -18,6 +18,7 @@ type OmissionReason string
 const (
 	OmittedMemoryOff  OmissionReason = "memory_off"  // memory was off, or was only read
 	OmittedPolicy     OmissionReason = "policy"      // the app's policy never keeps it
+	OmittedPerson     OmissionReason = "person"      // another participant says it, and it does not speak of the user
 	OmittedRole       OmissionReason = "role"        // neither the user nor the assistant says it
 	OmittedKind       OmissionReason = "kind"        // a call of a tool, or what a tool returned
 	OmittedContext    OmissionReason = "context"     // recalled memories, which the client put before the user's words
@@ -30,6 +31,6 @@ const (
 
 // OmissionReasons lists every reason.
 var OmissionReasons = []OmissionReason{
-	OmittedMemoryOff, OmittedPolicy, OmittedRole, OmittedKind, OmittedContext, OmittedSmallTalk, OmittedEcho,
-	OmittedRemark, OmittedLongAnswer, OmittedRefused,
+	OmittedMemoryOff, OmittedPolicy, OmittedPerson, OmittedRole, OmittedKind, OmittedContext, OmittedSmallTalk,
+	OmittedEcho, OmittedRemark, OmittedLongAnswer, OmittedRefused,
 }

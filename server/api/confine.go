@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"hippocampus/internal/memory"
@@ -76,10 +78,17 @@ func confineUser(r *frame.Request, path, named string) error {
 
 func confineBody(_ context.Context, r *frame.Request) error {
 	body, err := frame.Decode[struct {
-		UserID string `json:"user_id"`
+		UserID       string        `json:"user_id"`
+		Participants memory.People `json:"participants"`
 	}](r.Body)
 	if err != nil {
 		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(body.Participants)) {
+		path := fmt.Sprintf("participants[%q]", memory.Clip(name, 40))
+		if err := confineUser(r, path, body.Participants[name]); err != nil {
+			return err
+		}
 	}
 	return confineUser(r, "user_id", body.UserID)
 }

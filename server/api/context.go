@@ -168,7 +168,13 @@ func (h contextHandlers) post(ctx context.Context, r *frame.Request, body contex
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	return h.make(ctx, ask)
+	group, err := h.group(ctx, r, body.recallRequest, &ask.Query)
+	if err != nil {
+		return nil, err
+	}
+	made, err := h.make(ctx, ask)
+	made.Group = group
+	return made, err
 }
 
 // request converts a request and notes what is wrong with it.

@@ -184,7 +184,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		}), Reader: f.store},
 		MemoryTool: MemoryToolParts{Runner: memorytool.New(f.store, f.service, f.now), Reader: f.store},
 		Candidates: CandidateParts{Lister: f.store, Promoter: f.service, Threshold: 0.7},
-		Recall:     RecallParts{Recaller: recaller, Sources: f.store, Log: f.store, ZoneOf: f.zones.Of},
+		Recall:     RecallParts{Recaller: recaller, People: f.store, Sources: f.store, Log: f.store, ZoneOf: f.zones.Of},
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
 		Proposals:  derive,

@@ -17,6 +17,7 @@ import (
 // RecallParts are the parts behind the routes of recall and context.
 type RecallParts struct {
 	Recaller Recaller
+	People   PeopleReader
 	Sources  SourceReader
 	Log      RecallLister
 	Limit    int           // memories if the request names no limit; 0: 10
@@ -82,6 +83,7 @@ type recallRequest struct {
 	Weights        *weightsBody    `json:"weights"`
 	DecayRate      float64         `json:"decay_rate"`
 	Candidates     int             `json:"candidates"`
+	Group          bool            `json:"group"`
 	Expand         string          `json:"expand"` // openapi.yaml admits it for recall only, like the next field
 	Explain        bool            `json:"explain"`
 }
@@ -154,6 +156,7 @@ type recallBody struct {
 	TookMS   float64        `json:"took_ms"`
 
 	Explanation *explanationBody `json:"explanation,omitempty"` // nil unless the request asks for it
+	Group       *membersBody     `json:"group,omitempty"`       // likewise
 }
 
 // whenBody is a time that the query names.
@@ -261,11 +264,16 @@ func (h recallHandlers) recall(ctx context.Context, r *frame.Request, body recal
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
+	group, err := h.group(ctx, r, body, &query)
+	if err != nil {
+		return nil, err
+	}
 	recalled, err := h.Recaller.Recall(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	found := recallBodyOf(recalled, h.now().Sub(start))
+	found.Group = group
 	if body.Expand == expandSources {
 		err = h.expand(ctx, query.Owner, found.Memories)
 	}

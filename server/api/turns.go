@@ -36,8 +36,12 @@ type TurnIngester interface {
 	Await(ctx context.Context, appID, turnID string) (ingest.Outcome, error)
 	// Outcome finds a turn by its id, else by its client id.
 	Outcome(ctx context.Context, appID, ref string) (ingest.Outcome, error)
+	// Share gives the other participants of a turn their copies, after Accept: see ingest.Service.
+	Share(ctx context.Context, given memory.Turn, fresh bool, turn memory.Turn) ([]ingest.Copy, error)
 	// Withdraw takes back a turn, by its id or client id.
 	Withdraw(ctx context.Context, appID, ref string) (ingest.Withdrawn, error)
+	// WithdrawShared is Withdraw, also of the copies that others have of the turn.
+	WithdrawShared(ctx context.Context, appID, ref string) (ingest.Withdrawn, error)
 	// Replay queues a turn again. KindConflict: it has been processed or withdrawn.
 	Replay(ctx context.Context, appID, turnID string) (memory.Turn, error)
 }
@@ -85,6 +89,7 @@ type turnRequest struct {
 	Context        *contextRequest  `json:"context"` // see openapi.yaml for the fields that it may have
 	DryRun         bool             `json:"dry_run"`
 	Policy         *memory.Policy   `json:"policy"` // with DryRun alone
+	Participants   memory.People    `json:"participants"`
 }
 
 // turnBody is the JSON of a turn. Lists omit messages and candidates.
@@ -106,6 +111,7 @@ type turnBody struct {
 	WithdrawnAt    time.Time         `json:"withdrawn_at,omitzero"`
 	ScoredBy       string            `json:"scored_by,omitempty"`
 	PolicyVersion  int               `json:"policy_version,omitempty"`
+	Shared         *memory.Share     `json:"shared,omitempty"`
 	Repeated       bool              `json:"repeated,omitempty"`
 	RepeatedCount  int               `json:"repeated_messages,omitempty"`
 	frame.Altered
@@ -115,15 +121,21 @@ type turnBody struct {
 	LeftOut    []memory.Omission `json:"left_out,omitempty"`
 	Candidates []candidateBody   `json:"candidates,omitzero"`
 	turnContextBody
-	DryRun bool `json:"dry_run,omitempty"`
+	DryRun       bool              `json:"dry_run,omitempty"`
+	Participants []participantBody `json:"participants,omitempty"`
 }
 
 func turnOf(t memory.Turn) turnBody {
 	if t.Status == memory.TurnWithdrawn {
 		t.LeftOut = nil // omitted like its messages
 	}
+	var shared *memory.Share
+	if t.Shared.Is() {
+		shared = &t.Shared
+	}
 	return turnBody{
-		ID: t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
+		Shared: shared,
+		ID:     t.ID, ClientID: t.ClientID, UserID: t.UserID, ConversationID: t.ConversationID, AgentID: t.AgentID,
 		FirstEvent: t.FirstEvent, Status: t.Status, Attempts: t.Attempts, LastError: t.LastError,
 		At: t.At, ExpiresAt: t.ExpiresAt, AcceptedAt: t.AcceptedAt, ProcessedAt: t.ProcessedAt, WithdrawnAt: t.WithdrawnAt,
 		Metadata: t.Metadata, LeftOut: t.LeftOut, Memory: t.Memory, ScoredBy: t.Scored.By, PolicyVersion: t.Scored.Policy,
@@ -170,6 +182,7 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 	r.Note("id", memory.CheckID(body.ID, true))
 	r.Note("replaces", memory.CheckID(body.Replaces, true))
 	r.OptionalIDs("", body.AgentID, body.ConversationID)
+	turn.People, turn.Messages = peopleIn(r, body, turn.Messages)
 	if body.DryRun {
 		return h.try(ctx, r, body, turn)
 	}
@@ -183,6 +196,10 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 	if err != nil {
 		return nil, err
 	}
+	copies, err := h.share(ctx, r, body, stored, fresh, turn)
+	if err != nil {
+		return nil, err
+	}
 	accepted, err := h.follow(ctx, stored, body.Wait)
 	if memory.IsKind(err, memory.KindNotFound) { // the turn was stored a moment ago
 		err = memory.Errorf(memory.KindConflict, "the user, with this turn, was erased before the turn was processed")
@@ -192,6 +209,7 @@ func (h turnHandlers) post(ctx context.Context, r *frame.Request, body turnReque
 	}
 	accepted.Repeated, accepted.RepeatedCount = !fresh, stored.Repeated
 	accepted.Altered, accepted.turnContextBody = r.Altered, asked
+	accepted.Participants = copies
 	if accepted.Status == memory.TurnAccepted {
 		return frame.WithStatus(http.StatusAccepted, accepted), nil
 	}
@@ -269,7 +287,11 @@ func (h turnHandlers) withdraw(ctx context.Context, r *frame.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	done, err := h.Ingester.Withdraw(ctx, r.Key.AppID, ref)
+	withdraw := h.Ingester.WithdrawShared
+	if r.Key.UserID != "" { // what others have said is not the user's to take back
+		withdraw = h.Ingester.Withdraw
+	}
+	done, err := withdraw(ctx, r.Key.AppID, ref)
 	return withdrawnBody{
 		turnBody: turnOf(done.Turn), Effects: frame.BodiesOf(done.Effects, effectOf),
 		Facts: frame.BodiesOf(done.Facts, factEffectOf), Events: frame.BodiesOf(done.Log, eventEffectOf),

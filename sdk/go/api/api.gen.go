@@ -242,6 +242,13 @@ const (
 	ForgettingScopeStatement ForgettingScope = "statement"
 )
 
+// Defines values for GroupMemberReason.
+const (
+	GroupMemberReasonKey       GroupMemberReason = "key"
+	GroupMemberReasonMemoryOff GroupMemberReason = "memory_off"
+	GroupMemberReasonTooMany   GroupMemberReason = "too_many"
+)
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk HealthStatus = "ok"
@@ -307,6 +314,7 @@ const (
 	LeftOutPartReasonKind       LeftOutPartReason = "kind"
 	LeftOutPartReasonLongAnswer LeftOutPartReason = "long_answer"
 	LeftOutPartReasonMemoryOff  LeftOutPartReason = "memory_off"
+	LeftOutPartReasonPerson     LeftOutPartReason = "person"
 	LeftOutPartReasonPolicy     LeftOutPartReason = "policy"
 	LeftOutPartReasonRefused    LeftOutPartReason = "refused"
 	LeftOutPartReasonRemark     LeftOutPartReason = "remark"
@@ -1611,6 +1619,9 @@ type ContextAnswer struct {
 	// compared with the query.
 	Fit *Fit `json:"fit,omitempty"`
 
+	// Group Whose words were recalled. Only with `group`.
+	Group *GroupMembers `json:"group,omitempty"`
+
 	// LeftOut What is known and is not in the context.
 	LeftOut []ContextOmission `json:"left_out"`
 
@@ -1825,6 +1836,11 @@ type ContextRequest struct {
 	// of the roles `system` and `developer` are the system's. Results of tools are the user's, and events other
 	// than chat begin with what they are, as in `[oven] 200 °C`.
 	Format *ContextRequestFormat `json:"format,omitempty"`
+
+	// Group Whether to recall what the participants of the conversation have said to each other in it, instead of what the user
+	// has said anywhere. The user must take part. Each memory has its `user_id` and the name in `said_by`. Nothing that
+	// one of them said alone is found, and no access is counted. Participants whom the key may not read are left out.
+	Group *GroupWanted `json:"group,omitempty"`
 
 	// Include `messages`: what was said, word by word; `facts`: memories of all other types.
 	Include *RecallKinds `json:"include,omitempty"`
@@ -4111,6 +4127,9 @@ type ExportedTurn struct {
 	// Scored What has proposed the facts of the turn.
 	Scored *ExportedScoring `json:"scored,omitempty"`
 
+	// Shared Says that the turn is a user's copy of one in which several people take part.
+	Shared *SharedTurn `json:"shared,omitempty"`
+
 	// Status How it ended.
 	//
 	// Example: processed
@@ -4877,6 +4896,46 @@ type ForgettingScope string
 // words ("before", "used to", 以前, or a date) gets them anyway.
 type FormerIncluded = bool
 
+// GroupMember Who takes part in a conversation.
+type GroupMember struct {
+	// Name The name in the conversation, empty without one.
+	//
+	// Example: Ana
+	Name string `json:"name"`
+
+	// Reason Why the member is left out: `key`, the key may not read what belongs to the member; `memory_off`, memory is off
+	// for the member; `too_many`, there are 20 others before the member.
+	//
+	//
+	// Example: key
+	Reason *GroupMemberReason `json:"reason,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
+// GroupMemberReason Why the member is left out: `key`, the key may not read what belongs to the member; `memory_off`, memory is off
+// for the member; `too_many`, there are 20 others before the member.
+//
+// Example: key
+type GroupMemberReason string
+
+// GroupMembers Whose words were recalled. Only with `group`.
+type GroupMembers struct {
+	// LeftOut The others who take part in the conversation.
+	LeftOut []GroupMember `json:"left_out"`
+
+	// Participants Those whose words were searched.
+	Participants []GroupMember `json:"participants"`
+}
+
+// GroupWanted Whether to recall what the participants of the conversation have said to each other in it, instead of what the user
+// has said anywhere. The user must take part. Each memory has its `user_id` and the name in `said_by`. Nothing that
+// one of them said alone is found, and no access is counted. Participants whom the key may not read are left out.
+type GroupWanted = bool
+
 // Health That the process is alive.
 type Health struct {
 	// Status Always ok.
@@ -5406,7 +5465,8 @@ type LeftOutPart struct {
 	// Example: 3
 	Policy *int `json:"policy,omitempty"`
 
-	// Reason `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
+	// Reason `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it;
+	// `person`, another participant says it, and it does not speak of the user; `role`, neither the user nor the assistant says it;
 	// `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
 	// `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
 	// a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -5427,7 +5487,8 @@ type LeftOutPart struct {
 // Example: user
 type LeftOutPartLevel string
 
-// LeftOutPartReason `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
+// LeftOutPartReason `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it;
+// `person`, another participant says it, and it does not speak of the user; `role`, neither the user nor the assistant says it;
 // `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
 // `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
 // a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -6489,6 +6550,47 @@ type OutcomeRequest struct {
 	Workflow string `json:"workflow"`
 }
 
+// ParticipantTurn The copy of a turn that a participant has.
+type ParticipantTurn struct {
+	// Candidates What became of each fact about the participant.
+	Candidates []TurnCandidate `json:"candidates,omitempty"`
+
+	// LeftOut What is not remembered of the messages, as in a turn.
+	LeftOut []LeftOutPart `json:"left_out,omitempty"`
+
+	// Memory How much of memory is on: with `on`, memories are recalled, and made of what is said; with `read` they are recalled,
+	// and nothing new is kept; with `off`, neither. It is `on` where nothing else is said.
+	//
+	//
+	// Example: off
+	Memory *MemoryMode `json:"memory,omitempty"`
+
+	// Name The name of the participant.
+	//
+	// Example: Ana
+	Name string `json:"name"`
+
+	// Repeated The participant had this copy already.
+	Repeated *bool `json:"repeated,omitempty"`
+
+	// Status `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
+	// `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
+	//
+	//
+	// Example: processed
+	Status TurnStatus `json:"status"`
+
+	// TurnID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	TurnID ID `json:"turn_id"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
 // Pinned Whether it is kept from being forgotten by the schedule.
 type Pinned = bool
 
@@ -7125,6 +7227,9 @@ type RecallAnswer struct {
 	// compared with the query.
 	Fit *Fit `json:"fit,omitempty"`
 
+	// Group Whose words were recalled. Only with `group`.
+	Group *GroupMembers `json:"group,omitempty"`
+
 	// Memories Best first.
 	Memories []RecalledMemory `json:"memories"`
 
@@ -7273,6 +7378,11 @@ type RecallRequest struct {
 	//
 	// Example: {"metadata":{"priority":{"gte":2},"source":"onboarding"},"not":{"tags":"draft"}}
 	Filter *Filter `json:"filter,omitempty"`
+
+	// Group Whether to recall what the participants of the conversation have said to each other in it, instead of what the user
+	// has said anywhere. The user must take part. Each memory has its `user_id` and the name in `said_by`. Nothing that
+	// one of them said alone is found, and no access is counted. Participants whom the key may not read are left out.
+	Group *GroupWanted `json:"group,omitempty"`
 
 	// Include `messages`: what was said, word by word; `facts`: memories of all other types.
 	Include *RecallKinds `json:"include,omitempty"`
@@ -8434,6 +8544,19 @@ type ServerState struct {
 	TurnsLagMs int `json:"turns_lag_ms"`
 }
 
+// SharedTurn Says that the turn is a user's copy of one in which several people take part.
+type SharedTurn struct {
+	// Name The name of the user in the turn.
+	//
+	// Example: Ana
+	Name *string `json:"name,omitempty"`
+
+	// Turn A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	Turn ID `json:"turn"`
+}
+
 // ShelfLives Counts of active memories that have an `expires_at`.
 type ShelfLives struct {
 	// Ended Of them those that have ended, which are former.
@@ -8978,6 +9101,9 @@ type Turn struct {
 	// Example: {"source":"onboarding"}
 	Metadata *Metadata `json:"metadata,omitempty"`
 
+	// Participants What each participant has got of the turn, by their names. Only in the answer to a report with participants.
+	Participants []ParticipantTurn `json:"participants,omitempty"`
+
 	// PolicyVersion The version of the app's policy that it was scored by; absent without one.
 	//
 	// Example: 2
@@ -9004,6 +9130,9 @@ type Turn struct {
 	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
 	// that had them.
 	Secrets *CutSecrets `json:"secrets,omitempty"`
+
+	// Shared Says that the turn is a user's copy of one in which several people take part.
+	Shared *SharedTurn `json:"shared,omitempty"`
 
 	// Status `accepted`: durable, waits to be processed or to be tried again. `processed`: its candidates have verdicts.
 	// `failed`: given up, can be replayed. `withdrawn`: its client has taken it back.
@@ -9349,6 +9478,14 @@ type TurnRequest struct {
 	//
 	// Example: {"source":"onboarding"}
 	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// Participants Who takes part: the ids of at most 20 users, by the names that the messages use. A message with another name is
+	// somebody's who is no user, and a message of the user's role without a name is that of `user_id`. Only with
+	// `conversation_id`.
+	//
+	//
+	// Example: {"Ana":"u-17","Ben":"u-18"}
+	Participants map[string]string `json:"participants,omitempty"`
 
 	// Policy What the app remembers.
 	Policy *Policy `json:"policy,omitempty"`
@@ -13091,6 +13228,12 @@ type ClientInterface interface {
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 	// same transaction.
 	//
+	// With `participants`, several people talk in one conversation. Each of them gets a copy of the turn: in a user's
+	// copy, the user's messages are the user's words, and those of the others have their names. What others say of the
+	// user becomes memories that name the speaker (`said_by`, and `said_of` in the metadata). It never replaces what the
+	// user said, and is replaced by it. The rest of their words is left out as `person`. `participants` in the answer
+	// names each copy. Withdrawing or replacing the turn does so for all copies; the id of a copy withdraws that alone.
+	//
 	// With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
 	// with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
 	// policy that is not stored; it needs the role admin. `id`, `wait` and the id in the answer mean nothing then.
@@ -13123,6 +13266,12 @@ type ClientInterface interface {
 	//
 	// With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 	// same transaction.
+	//
+	// With `participants`, several people talk in one conversation. Each of them gets a copy of the turn: in a user's
+	// copy, the user's messages are the user's words, and those of the others have their names. What others say of the
+	// user becomes memories that name the speaker (`said_by`, and `said_of` in the metadata). It never replaces what the
+	// user said, and is replaced by it. The rest of their words is left out as `person`. `participants` in the answer
+	// names each copy. Withdrawing or replacing the turn does so for all copies; the id of a copy withdraws that alone.
 	//
 	// With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
 	// with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
@@ -16105,6 +16254,12 @@ func (c *Client) ListTurns(ctx context.Context, params *ListTurnsParams, reqEdit
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 // same transaction.
 //
+// With `participants`, several people talk in one conversation. Each of them gets a copy of the turn: in a user's
+// copy, the user's messages are the user's words, and those of the others have their names. What others say of the
+// user becomes memories that name the speaker (`said_by`, and `said_of` in the metadata). It never replaces what the
+// user said, and is replaced by it. The rest of their words is left out as `person`. `participants` in the answer
+// names each copy. Withdrawing or replacing the turn does so for all copies; the id of a copy withdraws that alone.
+//
 // With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
 // with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
 // policy that is not stored; it needs the role admin. `id`, `wait` and the id in the answer mean nothing then.
@@ -16147,6 +16302,12 @@ func (c *Client) AddTurnWithBody(ctx context.Context, contentType string, body i
 //
 // With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
 // same transaction.
+//
+// With `participants`, several people talk in one conversation. Each of them gets a copy of the turn: in a user's
+// copy, the user's messages are the user's words, and those of the others have their names. What others say of the
+// user becomes memories that name the speaker (`said_by`, and `said_of` in the metadata). It never replaces what the
+// user said, and is replaced by it. The rest of their words is left out as `person`. `participants` in the answer
+// names each copy. Withdrawing or replacing the turn does so for all copies; the id of a copy withdraws that alone.
 //
 // With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
 // with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a

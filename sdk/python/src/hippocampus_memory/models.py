@@ -424,6 +424,7 @@ class ContextAnswer(Model):
     """
 
     fit: Fit | None = None
+    group: GroupMembers | None = None
     degraded: Degraded
     at: Timestamp
     when: list[NamedTime] | None = None
@@ -1285,6 +1286,31 @@ class ForgettingRule(Model):
     """Importance from which memories of the `keep_types` never fade."""
 
 
+class GroupMember(Model):
+    """Who takes part in a conversation."""
+
+    user_id: UserID
+    name: str
+    """The name in the conversation, empty without one."""
+
+    reason: Literal["key", "memory_off", "too_many"] | str | None = None
+    """
+    Why the member is left out: `key`, the key may not read what belongs to the member; `memory_off`, memory is off
+    for the member; `too_many`, there are 20 others before the member.
+
+    """
+
+
+class GroupMembers(Model):
+    """Whose words were recalled. Only with `group`."""
+
+    participants: list[GroupMember]
+    """Those whose words were searched."""
+
+    left_out: list[GroupMember]
+    """The others who take part in the conversation."""
+
+
 class Health(Model):
     """That the process is alive."""
 
@@ -1579,12 +1605,23 @@ class LeftOutPart(Model):
 
     reason: (
         Literal[
-            "memory_off", "policy", "role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"
+            "memory_off",
+            "policy",
+            "person",
+            "role",
+            "kind",
+            "context",
+            "small_talk",
+            "echo",
+            "remark",
+            "long_answer",
+            "refused",
         ]
         | str
     )
     """
-    `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
+    `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it;
+    `person`, another participant says it, and it does not speak of the user; `role`, neither the user nor the assistant says it;
     `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
     `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
     a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -1961,6 +1998,26 @@ class NextForgetting(Model):
 
 Offset = TypeAliasType("Offset", str)
 """An offset from UTC."""
+
+
+class ParticipantTurn(Model):
+    """The copy of a turn that a participant has."""
+
+    name: str
+    """The name of the participant."""
+
+    user_id: UserID
+    turn_id: ID
+    status: TurnStatus
+    repeated: bool | None = None
+    """The participant had this copy already."""
+
+    memory: MemoryMode | None = None
+    left_out: list[LeftOutPart] | None = None
+    """What is not remembered of the messages, as in a turn."""
+
+    candidates: list[TurnCandidate] | None = None
+    """What became of each fact about the participant."""
 
 
 Pinned = TypeAliasType("Pinned", bool)
@@ -2367,6 +2424,7 @@ class RecallAnswer(Model):
     """How long it took in milliseconds."""
 
     explanation: RecallExplanation | None = None
+    group: GroupMembers | None = None
 
 
 class RecallExplanation(Model):
@@ -2947,6 +3005,14 @@ class ServerState(Model):
     """The scheduled kinds of job, the next to run first."""
 
 
+class SharedTurn(Model):
+    """Says that the turn is a user's copy of one in which several people take part."""
+
+    turn: ID
+    name: str | None = None
+    """The name of the user in the turn."""
+
+
 class ShelfLives(Model):
     """Counts of active memories that have an `expires_at`."""
 
@@ -3203,6 +3269,7 @@ class Turn(Model):
     policy_version: int | None = None
     """The version of the app's policy that it was scored by; absent without one."""
 
+    shared: SharedTurn | None = None
     repeated: bool | None = None
     """The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn."""
 
@@ -3233,6 +3300,9 @@ class Turn(Model):
     context_problem: Problem | None = None
     dry_run: bool | None = None
     """The turn was tried and is not stored."""
+
+    participants: list[ParticipantTurn] | None = None
+    """What each participant has got of the turn, by their names. Only in the answer to a report with participants."""
 
 
 class TurnAnnouncement(Model):

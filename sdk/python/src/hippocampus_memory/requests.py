@@ -135,6 +135,7 @@ class ContextRequest(TypedDict):
     """
 
     at: NotRequired[Timestamp]
+    group: NotRequired[GroupWanted]
     as_of: NotRequired[AsOf]
     include_former: NotRequired[FormerIncluded]
     include_expired: NotRequired[ExpiredIncluded]
@@ -904,6 +905,7 @@ class ExportedTurn(TypedDict):
     processed_at: NotRequired[Timestamp]
     withdrawn_at: NotRequired[Timestamp]
     scored: NotRequired[ExportedScoring]
+    shared: NotRequired[SharedTurn]
 
 
 class ExportedVersion(TypedDict):
@@ -1199,6 +1201,15 @@ class GetWorkingMemoryQuery(TypedDict):
     """The latest so many; all where it is left out."""
 
 
+GroupWanted: TypeAlias = bool
+"""
+Whether to recall what the participants of the conversation have said to each other in it, instead of what the user
+has said anywhere. The user must take part. Each memory has its `user_id` and the name in `said_by`. Nothing that
+one of them said alone is found, and no access is counted. Participants whom the key may not read are left out.
+
+"""
+
+
 ID: TypeAlias = str
 """A UUIDv7 in lower case."""
 
@@ -1287,12 +1298,23 @@ class LeftOutPart(TypedDict):
 
     reason: (
         Literal[
-            "memory_off", "policy", "role", "kind", "context", "small_talk", "echo", "remark", "long_answer", "refused"
+            "memory_off",
+            "policy",
+            "person",
+            "role",
+            "kind",
+            "context",
+            "small_talk",
+            "echo",
+            "remark",
+            "long_answer",
+            "refused",
         ]
         | str
     )
     """
-    `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
+    `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it;
+    `person`, another participant says it, and it does not speak of the user; `role`, neither the user nor the assistant says it;
     `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
     `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
     a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -2044,6 +2066,7 @@ class RecallRequest(TypedDict):
     weights: NotRequired[RankingWeights]
     decay_rate: NotRequired[DecayRate]
     candidates: NotRequired[CandidateLimit]
+    group: NotRequired[GroupWanted]
     expand: NotRequired[Literal["sources"] | str]
     """`sources`: each memory comes with those that it was derived from."""
 
@@ -2148,6 +2171,14 @@ class SetConversationQuery(TypedDict):
     """The query parameters of setConversation."""
 
     user_id: UserID
+
+
+class SharedTurn(TypedDict):
+    """Says that the turn is a user's copy of one in which several people take part."""
+
+    turn: ID
+    name: NotRequired[str]
+    """The name of the user in the turn."""
 
 
 SkillName: TypeAlias = str
@@ -2296,6 +2327,7 @@ TurnRequest = TypedDict(
         "replaces": NotRequired[str],
         "expires_at": NotRequired[ExpiresOn],
         "memory": NotRequired[MemoryMode],
+        "participants": NotRequired[dict[str, str]],
         "wait": NotRequired[bool],
         "return": NotRequired[Literal["context"] | str],
         "context": NotRequired[TurnContext],

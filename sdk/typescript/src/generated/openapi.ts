@@ -41,6 +41,12 @@ export interface paths {
          *     With `replaces`, an edited or regenerated message takes the place of an earlier turn, which is withdrawn in the
          *     same transaction.
          *
+         *     With `participants`, several people talk in one conversation. Each of them gets a copy of the turn: in a user's
+         *     copy, the user's messages are the user's words, and those of the others have their names. What others say of the
+         *     user becomes memories that name the speaker (`said_by`, and `said_of` in the metadata). It never replaces what the
+         *     user said, and is replaced by it. The rest of their words is left out as `person`. `participants` in the answer
+         *     names each copy. Withdrawing or replacing the turn does so for all copies; the id of a copy withdraws that alone.
+         *
          *     With `dry_run: true`, nothing is stored: the answer is what would become of the turn, before its facts are compared
          *     with the user's memories, and `left_out`. A chat model is asked as usual, and its tokens count. `policy` tries a
          *     policy that is not stored; it needs the role admin. `id`, `wait` and the id in the answer mean nothing then.
@@ -2998,6 +3004,7 @@ export interface components {
             weights?: components["schemas"]["RankingWeights"];
             decay_rate?: components["schemas"]["DecayRate"];
             candidates?: components["schemas"]["CandidateLimit"];
+            group?: components["schemas"]["GroupWanted"];
             /**
              * @description `sources`: each memory comes with those that it was derived from.
              * @enum {string}
@@ -3010,6 +3017,13 @@ export interface components {
              */
             explain?: boolean;
         };
+        /**
+         * @description Whether to recall what the participants of the conversation have said to each other in it, instead of what the user
+         *     has said anywhere. The user must take part. Each memory has its `user_id` and the name in `said_by`. Nothing that
+         *     one of them said alone is found, and no access is counted. Participants whom the key may not read are left out.
+         * @default false
+         */
+        GroupWanted: boolean;
         /** @description What the app remembers. */
         Policy: {
             keep?: components["schemas"]["PolicyRules"];
@@ -3137,6 +3151,18 @@ export interface components {
             expires_at?: components["schemas"]["ExpiresOn"];
             memory?: components["schemas"]["MemoryMode"];
             /**
+             * @description Who takes part: the ids of at most 20 users, by the names that the messages use. A message with another name is
+             *     somebody's who is no user, and a message of the user's role without a name is that of `user_id`. Only with
+             *     `conversation_id`.
+             * @example {
+             *       "Ana": "u-17",
+             *       "Ben": "u-18"
+             *     }
+             */
+            participants?: {
+                [key: string]: string;
+            };
+            /**
              * @description Whether to answer only when the turn has been processed.
              * @default false
              */
@@ -3263,6 +3289,7 @@ export interface components {
              * @example 2
              */
             policy_version?: number;
+            shared?: components["schemas"]["SharedTurn"];
             /** @description The app had a turn with this client id already, or the report adds nothing to the conversation; this is that turn. */
             repeated?: boolean;
             /** @description How many messages of the report were left out, since the conversation has them already. Only in the answer to the report. */
@@ -3286,6 +3313,58 @@ export interface components {
             context_problem?: components["schemas"]["Problem"];
             /** @description The turn was tried and is not stored. */
             dry_run?: boolean;
+            /** @description What each participant has got of the turn, by their names. Only in the answer to a report with participants. */
+            participants?: components["schemas"]["ParticipantTurn"][];
+        };
+        /** @description Says that the turn is a user's copy of one in which several people take part. */
+        SharedTurn: {
+            turn: components["schemas"]["ID"];
+            /**
+             * @description The name of the user in the turn.
+             * @example Ana
+             */
+            name?: string;
+        };
+        /** @description The copy of a turn that a participant has. */
+        ParticipantTurn: {
+            /**
+             * @description The name of the participant.
+             * @example Ana
+             */
+            name: string;
+            user_id: components["schemas"]["UserID"];
+            turn_id: components["schemas"]["ID"];
+            status: components["schemas"]["TurnStatus"];
+            /** @description The participant had this copy already. */
+            repeated?: boolean;
+            memory?: components["schemas"]["MemoryMode"];
+            /** @description What is not remembered of the messages, as in a turn. */
+            left_out?: components["schemas"]["LeftOutPart"][];
+            /** @description What became of each fact about the participant. */
+            candidates?: components["schemas"]["TurnCandidate"][];
+        };
+        /** @description Whose words were recalled. Only with `group`. */
+        GroupMembers: {
+            /** @description Those whose words were searched. */
+            participants: components["schemas"]["GroupMember"][];
+            /** @description The others who take part in the conversation. */
+            left_out: components["schemas"]["GroupMember"][];
+        };
+        /** @description Who takes part in a conversation. */
+        GroupMember: {
+            user_id: components["schemas"]["UserID"];
+            /**
+             * @description The name in the conversation, empty without one.
+             * @example Ana
+             */
+            name: string;
+            /**
+             * @description Why the member is left out: `key`, the key may not read what belongs to the member; `memory_off`, memory is off
+             *     for the member; `too_many`, there are 20 others before the member.
+             * @example key
+             * @enum {string}
+             */
+            reason?: "key" | "memory_off" | "too_many";
         };
         /** @description Which turns are scored again. Each field narrows the choice. */
         ReprocessRequest: {
@@ -3533,7 +3612,8 @@ export interface components {
              */
             message: number;
             /**
-             * @description `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it; `role`, neither the user nor the assistant says it;
+             * @description `memory_off`, memory was off for what `level` names, or was only read; `policy`, the app's policy never keeps it;
+             *     `person`, another participant says it, and it does not speak of the user; `role`, neither the user nor the assistant says it;
              *     `kind`, a call of a tool or its result; `context`, recalled memories that the client put before the user's words;
              *     `small_talk`, greetings, thanks and fillers; `echo`, a sentence repeats what was recalled for the turn; `remark`,
              *     a sentence of the assistant that says nothing; `long_answer`, the assistant says more than
@@ -3541,7 +3621,7 @@ export interface components {
              * @example small_talk
              * @enum {string}
              */
-            reason: "memory_off" | "policy" | "role" | "kind" | "context" | "small_talk" | "echo" | "remark" | "long_answer" | "refused";
+            reason: "memory_off" | "policy" | "person" | "role" | "kind" | "context" | "small_talk" | "echo" | "remark" | "long_answer" | "refused";
             /**
              * @description How much it is, without white space.
              * @example 12
@@ -5347,6 +5427,7 @@ export interface components {
             processed_at?: components["schemas"]["Timestamp"];
             withdrawn_at?: components["schemas"]["Timestamp"];
             scored?: components["schemas"]["ExportedScoring"];
+            shared?: components["schemas"]["SharedTurn"];
         };
         /** @description A part of a message that no reader gets, since a statement was forgotten or a policy never keeps it. */
         ExportedWithheld: {
@@ -6349,6 +6430,7 @@ export interface components {
              */
             took_ms: number;
             explanation?: components["schemas"]["RecallExplanation"];
+            group?: components["schemas"]["GroupMembers"];
         };
         /**
          * @description What each signal contributes to `score`, in the unit of the score; the parts add up to it. Only with `explain`.
@@ -6517,6 +6599,7 @@ export interface components {
              */
             min_confidence?: number;
             at?: components["schemas"]["Timestamp"];
+            group?: components["schemas"]["GroupWanted"];
             as_of?: components["schemas"]["AsOf"];
             include_former?: components["schemas"]["FormerIncluded"];
             include_expired?: components["schemas"]["ExpiredIncluded"];
@@ -6590,6 +6673,7 @@ export interface components {
              */
             asked?: string[];
             fit?: components["schemas"]["Fit"];
+            group?: components["schemas"]["GroupMembers"];
             degraded: components["schemas"]["Degraded"];
             at: components["schemas"]["Timestamp"];
             /** @description The times that the query names; absent if it names none. */

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"hippocampus/internal/memory"
+	"hippocampus/server/frame"
+)
+
+// participantBody is what a participant has got of a turn.
+type participantBody struct {
+	Name       string            `json:"name"`
+	UserID     string            `json:"user_id"`
+	TurnID     string            `json:"turn_id"`
+	Status     memory.TurnStatus `json:"status"`
+	Repeated   bool              `json:"repeated,omitempty"`
+	Memory     memory.Mode       `json:"memory,omitempty"`
+	LeftOut    []memory.Omission `json:"left_out,omitempty"`
+	Candidates []candidateBody   `json:"candidates,omitempty"`
+}
+
+// peopleIn checks the participants of a turn. It returns them, and the messages with the name of the turn's user on
+// those of the user's role that lack one. A key of one user may name no other user.
+func peopleIn(r *frame.Request, body turnRequest, messages []memory.Message) (memory.People, []memory.Message) {
+	if len(body.Participants) == 0 {
+		return nil, messages
+	}
+	const path = "participants"
+	if body.ConversationID == "" {
+		r.Note(path, "share a conversation: give its conversation_id")
+	}
+	if body.DryRun {
+		r.Note(path, "do not go with dry_run")
+	}
+	if n := len(body.Participants); n > memory.MaxPeople {
+		r.Note(path, fmt.Sprintf("has %d names: at most %d are allowed", n, memory.MaxPeople))
+		return nil, messages
+	}
+	spellings, names := map[string]string{}, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(body.Participants)) {
+		userID := body.Participants[name]
+		at := fmt.Sprintf("%s[%q]", path, memory.Clip(name, 40))
+		r.Note(at, memory.CheckID(strings.TrimSpace(name), false))
+		r.Note(at, memory.CheckID(userID, false))
+		spelling := strings.ToLower(norm.NFKC.String(strings.TrimSpace(name)))
+		if other, isTaken := spellings[spelling]; isTaken {
+			r.Note(at, fmt.Sprintf("is another spelling of %q: give one name", other))
+		}
+		if other, isTaken := names[userID]; isTaken {
+			r.Note(at, fmt.Sprintf("is the user of %q too: give each user one name", other))
+		}
+		spellings[spelling], names[userID] = name, name
+	}
+	for i, m := range messages {
+		if m.Role != memory.RoleUser || m.Name != "" {
+			continue
+		}
+		if names[body.UserID] == "" {
+			r.Note(fmt.Sprintf("messages[%d].name", i), "is missing: the message is the user's, who is none of the "+
+				"participants; give it a name, or add the user to participants")
+		}
+		messages[i].Name = names[body.UserID]
+	}
+	return body.Participants, messages
+}
+
+// share gives the other participants their copies, and says what each participant has got.
+func (h turnHandlers) share(
+	ctx context.Context, r *frame.Request, body turnRequest, stored memory.Turn, fresh bool, turn memory.Turn,
+) (list []participantBody, err error) {
+	if len(turn.People) == 0 {
+		return nil, nil
+	}
+	err = h.store(ctx, r, body, func() error {
+		copies, err := h.Ingester.Share(ctx, stored, fresh, turn)
+		for _, c := range copies {
+			list = append(list, participantBody{
+				Name: c.Name, UserID: c.Turn.UserID, TurnID: c.Turn.ID, Status: c.Turn.Status, Repeated: !c.Fresh,
+			})
+		}
+		return err
+	})
+	for i := range list {
+		p := &list[i]
+		of, followErr := h.follow(ctx, memory.Turn{ID: p.TurnID, Owner: memory.Owner{AppID: turn.AppID, UserID: p.UserID},
+			Status: memory.TurnAccepted}, body.Wait)
+		if err == nil {
+			err = followErr
+		}
+		p.Status, p.Memory = of.Status, of.Memory
+		p.LeftOut, p.Candidates = of.LeftOut, of.Candidates
+	}
+	return list, err
+}
