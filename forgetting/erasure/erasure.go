@@ -48,6 +48,9 @@ type Service struct {
 	now      func() time.Time
 	log      *zap.Logger
 
+	// Disown removes what a user has said to others from their copies, before the user's rows are deleted. Set it before
+	// the first erasure; nil: there are no copies.
+	Disown func(ctx context.Context, owner memory.Owner) error
 	// OnMoved is called after a merge moved memories to a user. Set it before the first merge.
 	OnMoved func(owner memory.Owner, moved int)
 }
@@ -155,6 +158,11 @@ func (s *Service) finish(ctx context.Context, e db.Erasure, into memory.Owner) (
 
 // erase takes the steps in order.
 func (s *Service) erase(ctx context.Context, e db.Erasure, into memory.Owner) (db.Erasure, error) {
+	if e.Into == "" && s.Disown != nil {
+		if err := s.Disown(ctx, e.Owner); err != nil {
+			return e, unfinished("the user is not erased yet", err)
+		}
+	}
 	found, _ := s.vectors.DeleteOwner(ctx, e.Owner) // an error does not matter yet: the rows are deleted first
 	ids, err := s.eraseRows(ctx, e, into, found)
 	if err != nil {

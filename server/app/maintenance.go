@@ -50,7 +50,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 			s.zones.Purge()
 		}, b.now, b.log.Named("erasure")),
 	}
-	mt.erasure.OnMoved = r.recall.MemoriesAdded
+	mt.erasure.OnMoved, mt.erasure.Disown = r.recall.MemoriesAdded, w.ingest.Disown
 	scheduled := mt.scheduled(b, s, w)
 	timeout := b.cfg.Jobs.Timeout
 	handlers := []jobs.Handler{
