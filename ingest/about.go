@@ -9,6 +9,7 @@ import (
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
+	"hippocampus/scorer"
 )
 
 // aboutUser returns the sentences of another participant's message that speak of the user of a turn: those with the user's
@@ -74,24 +75,41 @@ func isEdge(s string, at int) bool {
 	return !isWord(before) || !isWord(after)
 }
 
-// withoutOthers returns candidates without those that another participant states about another person than the user.
-func withoutOthers(turn memory.Turn, candidates []memory.Candidate) []memory.Candidate {
+// withoutOthers returns candidates without those that another participant states about another person than the user, in
+// the turn or in the messages before it, and without those of the user's earlier words that would be taken for words of
+// another participant. A question states nothing.
+func withoutOthers(turn memory.Turn, before []memory.Message, candidates []memory.Candidate) []memory.Candidate {
 	if !turn.Shared.Is() {
 		return candidates
 	}
 	return slices.DeleteFunc(candidates, func(c memory.Candidate) bool {
-		speaker, _ := statedBy(c.Content, turn)
-		if speaker == "" {
-			return false
-		}
-		words := set(text.Lexemes(c.Content))
-		about, whole := 0.0, 0.0
-		for _, m := range turn.Messages {
-			if turn.IsOthers(m) && memory.SpeakerOf(m.Role, m.Name) == speaker {
-				about = max(about, coverage(words, set(text.Lexemes(aboutUser(turn, m)))))
-				whole = max(whole, coverage(words, set(text.Lexemes(m.Content))))
+		words := wordsOf(c.Content)
+		var own, about, earlier, others float64 // the largest parts of the words that one message has
+		for i, m := range slices.Concat(turn.Messages, before) {
+			part := coverage(words, wordsOf(m.Content))
+			switch isBefore := i >= len(turn.Messages); {
+			case !turn.IsOthers(m) && isBefore:
+				earlier = max(earlier, part)
+			case !turn.IsOthers(m):
+				own = max(own, part)
+			case !scorer.Asks(m.Content):
+				others = max(others, part)
+				if !isBefore {
+					about = max(about, coverage(words, wordsOf(aboutUser(turn, m))))
+				}
 			}
 		}
-		return about == 0 || about < whole
+		speaker, _ := statedBy(c.Content, turn)
+		return others > max(own, about, earlier) || speaker != "" && earlier > about
 	})
+}
+
+// wordsOf returns the lexemes of a text and all words between its spaces: two persons who speak of the same thing often
+// differ in small words alone.
+func wordsOf(s string) map[string]bool {
+	words := set(text.Lexemes(s))
+	for _, word := range strings.Fields(strings.ToLower(s)) {
+		words[strings.TrimFunc(word, unicode.IsPunct)] = true
+	}
+	return words
 }

@@ -54,7 +54,8 @@ func (s *Service) without(r reading, never []string) reading {
 // verdicts gives each proposed fact of a turn its first verdict. never are the words that a model found to be never
 // kept.
 func (s *Service) verdicts(r reading, facts []scorer.Fact, never []string) []memory.Candidate {
-	candidates := withoutOthers(r.turn, s.gate(r.rules, r.turn, s.Scorer.Name(), s.set.Threshold, facts, r.echoes))
+	candidates := s.gate(r.rules, r.turn, s.Scorer.Name(), s.set.Threshold, facts, r.echoes)
+	candidates = withoutOthers(r.turn, r.before, candidates)
 	refuseUnsaid(r.question, candidates)
 	if len(never) > 0 {
 		hideUnsaid(candidates, r.rules)
