@@ -12,8 +12,8 @@ import (
 	"hippocampus/scorer"
 )
 
-// aboutUser returns the sentences of another participant's message that speak of the user of a turn: those with the user's
-// name, and those that go on with a pronoun. A sentence that merely addresses the user counts if it says "you".
+// aboutUser returns the sentences of another participant's message that speak of the user of a turn: those with the
+// user's name, and those that go on with a pronoun. A sentence that merely addresses the user counts if it says "you".
 func aboutUser(turn memory.Turn, m memory.Message) string {
 	name := regexp.QuoteMeta(turn.Shared.Name)
 	if name == "" {

@@ -39,8 +39,8 @@ func alike(m, draft *memory.Memory) bool {
 		!memory.SpeakersDiffer(m.Speaker, draft.Speaker) && (draft.SaidOf() == "" || m.Speaker == draft.Speaker)
 }
 
-// isAnothers reports whether another participant has stated a memory of the user, and the user states a draft. The user's words may
-// replace the memory, and are not merged into it.
+// isAnothers reports whether another participant has stated a memory of the user, and the user states a draft. The
+// user's words may replace the memory, and are not merged into it.
 func isAnothers(m, draft *memory.Memory) bool { return m.SaidOf() != "" && m.Speaker != draft.Speaker }
 
 // likeness returns the cosine of a memory and a draft in the draft's embedding space, or -1 if

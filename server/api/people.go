@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/server/frame"
 )
@@ -77,24 +79,21 @@ func (h turnHandlers) share(
 	if len(turn.People) == 0 {
 		return nil, nil
 	}
-	err = h.store(ctx, r, body, func() error {
-		copies, err := h.Ingester.Share(ctx, stored, fresh, turn)
-		for _, c := range copies {
-			list = append(list, participantBody{
-				Name: c.Name, UserID: c.Turn.UserID, TurnID: c.Turn.ID, Status: c.Turn.Status, Repeated: !c.Fresh,
-			})
-		}
+	var copies []ingest.Copy
+	err = h.store(ctx, r, body, func() (err error) {
+		copies, err = h.Ingester.Share(ctx, stored, fresh, turn)
 		return err
 	})
-	for i := range list {
-		p := &list[i]
-		of, followErr := h.follow(ctx, memory.Turn{ID: p.TurnID, Owner: memory.Owner{AppID: turn.AppID, UserID: p.UserID},
-			Status: memory.TurnAccepted}, body.Wait)
-		if err == nil {
-			err = followErr
+	for _, c := range copies {
+		of, followErr := h.follow(ctx, c.Turn, body.Wait)
+		if memory.IsKind(followErr, memory.KindNotFound) { // the participant, with this copy, was erased since
+			continue
 		}
-		p.Status, p.Memory = of.Status, of.Memory
-		p.LeftOut, p.Candidates = of.LeftOut, of.Candidates
+		err = cmp.Or(err, followErr)
+		list = append(list, participantBody{
+			Name: c.Name, UserID: c.Turn.UserID, TurnID: c.Turn.ID, Status: of.Status, Repeated: !c.Fresh,
+			Memory: of.Memory, LeftOut: of.LeftOut, Candidates: of.Candidates,
+		})
 	}
 	return list, err
 }

@@ -54,8 +54,8 @@ func copies(r reply) map[string]string {
 
 const facts = "&type=fact&status=active"
 
-// What a person says belongs to that person. What a person says of another one is a memory of that one too, and names the
-// speaker; it does not replace what the other has said, and is replaced by it.
+// What a person says belongs to that person. What a person says of another one is a memory of that one too,
+// and names the speaker; it does not replace what the other has said, and is replaced by it.
 func TestPeople_StatementsBelongToTheirSpeakers(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

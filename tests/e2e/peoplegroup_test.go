@@ -164,6 +164,12 @@ func TestPeople_LeaveTogetherWithTheirWords(t *testing.T) {
 		r := s.call("POST", "/v1/turns", among(3,
 			words("Cleo", "Ben is allergic to shellfish. I play the harp."), words("Ben", "I play chess."),
 		), 200)
+		again := among(3, words("Cleo", "Ben is allergic to shellfish. I play the harp."), words("Ben", "I play chess."))
+		delete(again, "wait")
+		repeated := s.call("POST", "/v1/turns", again, 200).list("participants")[2]
+		if repeated["status"] != "processed" || repeated["repeated"] != true || repeated["memory"] != "off" {
+			t.Errorf("Cleo's copy, sent again: %v", repeated)
+		}
 		p := r.list("participants")[2]
 		if left := fmt.Sprint(p["left_out"]); p["memory"] != "off" || !strings.Contains(left, "memory_off") ||
 			!strings.Contains(left, "level:user") {
