@@ -60,7 +60,7 @@ const (
 
 // old chooses the memories that may have faded at an instant. All that have faded are among them: a memory of
 // importance 0 fades no later than others with as many accesses, no memory fades sooner than if all time counted, and
-// none has a smaller factor than the least.
+// the least factor of the rule is used.
 func (r Rule) old(at time.Time) (o db.Old) {
 	r.counted = nil
 	const anyType = "any"

@@ -180,10 +180,11 @@ func cuesWithoutTimes(query string) queryCues {
 var pastPattern = lazyregexp.New(`\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|originally|past|used? to|` +
 	`back then|no longer|any ?more|(?:my|the|our) old)\b|以前|之前|从前|曾经|过去|原来|原先|当时|那时`)
 
-// aheadPattern matches words of questions about plans and of requests for advice, and wasPattern words of questions about the past.
+// aheadPattern matches words of questions about plans and of requests for advice, and wasPattern words of questions
+// about the past.
 var (
-	aheadPattern = lazyregexp.New(`\b(?:am|are|will|shall|should|going to|find|plan|recommend|remind|schedule|suggest)\b|` +
-		`推荐|建议|安排|应该|打算|提醒|帮我`)
+	aheadPattern = lazyregexp.New(`\b(?:am|are|will|shall|should|going to)\b|` +
+		`\b(?:find|plan|recommend|remind|schedule|suggest)\b|推荐|建议|安排|应该|打算|提醒|帮我`)
 	wasPattern = lazyregexp.New(`\b(?:did|was|were|had|have|has)\b`)
 )
 

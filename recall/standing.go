@@ -65,7 +65,7 @@ func (s *Service) Standing(ctx context.Context, q Query) ([]Standing, error) {
 }
 
 // preferences returns up to q.Preferences memories of the section Preferences that were not recalled, and that no model
-// has inferred. They are current, even if the query asks for the past; a query as of another time has none.
+// has inferred. They are current, even if the query asks for the past. A query with AsOf gets no preferences.
 func (s *Service) preferences(ctx context.Context, q Query, found searchResult, recalled []Recalled) (
 	list []memory.Memory, err error,
 ) {

@@ -57,7 +57,7 @@ type Turn struct {
 	Repeated       int             // messages of a report that were known already; 0 in a turn that is read
 	Replaces       string          // id or client id of a turn that is withdrawn with it; empty in a turn that is read
 	People         People          // who takes part, as the client gives it; empty in a turn that is read
-	Shared         Share           // zero: nobody but the user takes part
+	Shared         Share           // zero: the user is the only participant
 	Withheld       []Withheld      // see Readable; in the order in which they were forgotten
 	LeftOut        []Omission      // the parts of the messages that are not remembered, in their order
 	Memory         Mode            // unless On, nothing but the log of its conversation has its messages
