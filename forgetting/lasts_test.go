@@ -1,7 +1,6 @@
 package forgetting
 
 import (
-	"maps"
 	"math"
 	"testing"
 	"time"
@@ -46,22 +45,5 @@ func TestKeeps_ExcludedDomains(t *testing.T) {
 		if got := rule.Keeps(db.Age{Type: memory.TypeFact, Domain: domain}); got != kept {
 			t.Errorf("%s: kept is %t", domain, got)
 		}
-	}
-}
-
-func TestLasts_IsChecked(t *testing.T) {
-	t.Parallel()
-	for lasts, ok := range map[Lasts]bool{
-		"": true, "task=0.5": true, "task=0.5,general_chat=100": true, "decision=0.01": true,
-		"task": false, "task=": false, "task=x": false, "task=0": false, "task=-1": false, "task=NaN": false,
-		"task=1000": false, "tsk=1": false, "task=1,": false, ",": false, "task=0.5;decision=2": false,
-	} {
-		if why := lasts.Check(); (why == "") != ok {
-			t.Errorf("%q: %q", lasts, why)
-		}
-	}
-	factors := map[string]float64{"task": 0.5, "general_chat": 3, "decision": 0.015}
-	if got := LastsOf(factors); got != "decision=0.015,general_chat=3,task=0.5" || !maps.Equal(got.Factors(), factors) {
-		t.Errorf("%q, %v", got, got.Factors())
 	}
 }

@@ -51,7 +51,7 @@ type Rule struct {
 	Clock      Clock         // which days count; empty: all
 	MaxAbsence time.Duration // ActiveClock: absence of a user after which all days count
 
-	Lasts Lasts // empty: all types and domains last equally long
+	Lasts memory.Factors // how many times as long memories of a type or a domain last without access
 
 	ExcludeTypes   Names   // never fade, in addition to reflections
 	ExcludeDomains Names   // never fade
@@ -82,11 +82,11 @@ const exponentialScale = 5
 //	exponential    min(1, e^(-lambda*idle days) * (1 + ln(1 + accesses)) / 5)
 //
 // A memory is idle since its last access, or since it was recorded or changed if that was later; see Clock for the
-// hours and days that count. They are divided by the factor of its type and domain, see Lasts.
+// hours and days that count. They are divided by the factor of its type and domain, see Rule.Lasts.
 // The first is the forgetting curve of MemoryBank (Zhong et al., 2023), where
 // each recall makes a memory last longer, weighted by importance.
 func (r Rule) Retention(a db.Age, at time.Time) float64 {
-	idle := r.idle(a, at).Hours() / r.Lasts.of(a)
+	idle := r.idle(a, at).Hours() / r.Lasts.Of(a.Type, a.Domain)
 	if r.Policy == Exponential {
 		return min(1, math.Exp(-r.Lambda*idle/24)*r.start(a))
 	}
@@ -153,7 +153,7 @@ func (r Rule) fadesByRetention(a db.Age) (at time.Time, never bool) {
 			hours = 24 * r.stretch(a) * math.Log(left) / math.Log(r.Base)
 		}
 	}
-	if hours *= r.Lasts.of(a); hours > forever {
+	if hours *= r.Lasts.Of(a.Type, a.Domain); hours > forever {
 		return time.Time{}, true
 	}
 	at = r.idleFor(a, time.Duration(hours*float64(time.Hour)))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 // soonest collects memories in the order of fading: by the date, then by id. Memories that never fade come last.
@@ -64,7 +65,7 @@ const (
 func (r Rule) old(at time.Time) (o db.Old) {
 	r.counted = nil
 	const anyType = "any"
-	r.Lasts = LastsOf(map[string]float64{anyType: r.Lasts.least()})
+	r.Lasts = memory.FactorsOf(map[string]float64{anyType: r.Lasts.Least()})
 	for accesses := range o.Idle {
 		fades, never := r.fadesByRetention(db.Age{UpdatedAt: at, LastAccessedAt: at, AccessCount: accesses, Type: anyType})
 		switch {

@@ -25,7 +25,7 @@ func TestOld_ChoosesAllThatHasFaded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := rapid.SampledFrom([]Rule{strengthening, exponential}).Draw(t, "rule")
 		rule.Threshold = rapid.Float64Range(0, 1).Draw(t, "threshold")
-		rule.Lasts = rapid.SampledFrom([]Lasts{"", "fact=0.01,general_chat=0.5", "message=100,fact=2"}).Draw(t, "lasts")
+		rule.Lasts = rapid.SampledFrom([]memory.Factors{"", "fact=0.01,general_chat=0.5", "message=99"}).Draw(t, "lasts")
 		rule.MessageAge = rapid.SampledFrom([]time.Duration{0, 30 * 24 * time.Hour}).Draw(t, "message age")
 		ago := func(name string) time.Time {
 			return begin.Add(-time.Duration(rapid.Int64Range(-1e15, 9e15).Draw(t, name)) * time.Microsecond)

@@ -80,7 +80,7 @@ func (b ruleRequest) over(rule forgetting.Rule) forgetting.Rule {
 	rule.Clock = frame.OrDefault(b.Clock, rule.Clock)
 	rule.MaxAbsence = seconds(b.MaxAbsenceSeconds, rule.MaxAbsence)
 	if b.Lasts != nil {
-		rule.Lasts = forgetting.LastsOf(b.Lasts)
+		rule.Lasts = memory.FactorsOf(b.Lasts)
 	}
 	if b.ExcludeTypes != nil {
 		rule.ExcludeTypes = forgetting.Of(*b.ExcludeTypes)
@@ -126,7 +126,7 @@ func ruleOf(r forgetting.Rule) ruleBody {
 		Policy: r.Policy, Threshold: r.Threshold, Base: r.Base, Growth: r.Growth, Lambda: r.Lambda,
 		MinAgeSeconds: int64(r.MinAge / time.Second), MaxShare: r.MaxShare,
 		Clock: cmp.Or(r.Clock, forgetting.WallClock), MaxAbsenceSeconds: int64(r.MaxAbsence / time.Second),
-		Lasts:          r.Lasts.Factors(),
+		Lasts:          r.Lasts.ByName(),
 		ExcludeTypes:   forgetting.ListOf[memory.Type](r.ExcludeTypes),
 		ExcludeDomains: forgetting.ListOf[memory.Domain](r.ExcludeDomains),
 		KeepTypes:      forgetting.ListOf[memory.Type](r.KeepTypes), KeepImportance: r.KeepImportance,

@@ -286,7 +286,7 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 			Base: f.Base, Growth: f.Growth, Lambda: f.Lambda, MinAge: forgetting.MinAge, MaxShare: f.MaxShare,
 			MessageAge: cfg.Messages.Keep,
 			Clock:      forgetting.Clock(f.Clock), MaxAbsence: f.MaxAbsence,
-			Lasts:        forgetting.Lasts(f.Lasts),
+			Lasts:        memory.Factors(f.Lasts),
 			ExcludeTypes: forgetting.Names(f.ExcludeTypes), ExcludeDomains: forgetting.Names(f.ExcludeDomains),
 			KeepTypes: forgetting.Names(f.KeepTypes), KeepImportance: f.KeepImportance,
 		},

@@ -16,7 +16,6 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"hippocampus/forgetting"
 	"hippocampus/internal/memory"
 )
 
@@ -51,7 +50,7 @@ var textRules = map[string]rule{
 	"memory types": listRule(memoryTypes()...),
 	"domains":      listRule(domains()...),
 	"factors": textRule("names of types or domains with numbers from 0.01 to 100, such as task=0.5,general_chat=0.25, or "+
-		"nothing", func(setting string) bool { return forgetting.Lasts(setting).Check() == "" }),
+		"nothing", func(setting string) bool { return memory.Factors(setting).Check() == "" }),
 	"origins": textRule("origins such as https://chat.example.com, separated by commas, or nothing",
 		optional(areOrigins)),
 	"addresses": textRule("addresses or networks such as 10.0.0.0/8, separated by commas, or nothing",
