@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/text"
 	"hippocampus/scorer"
@@ -41,7 +42,7 @@ func aboutUser(turn memory.Turn, m memory.Message) string {
 
 var (
 	secondPerson = []string{"you", "your", "yours", "你", "您"}
-	thirdPerson  = regexp.MustCompile(`(?i)^\s*(?:(?:she|he|they|her|his|their)\b|[她他]|ta\b)`)
+	thirdPerson  = lazyregexp.New(`(?i)^\s*(?:(?:she|he|they|her|his|their)\b|[她他]|ta\b)`)
 )
 
 // namesAnother reports whether a text names another speaker of a turn than its user and the one of a message.

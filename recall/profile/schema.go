@@ -11,10 +11,10 @@ package profile
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"hippocampus/internal/lazyregexp"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer/attribute"
 )
@@ -54,7 +54,7 @@ const (
 	MaxSchema      = 32 << 10 // bytes of all
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
+var nameForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
 
 // instead says what to write in place of a keyword.
 var instead = map[string]string{
