@@ -64,8 +64,8 @@ func peopleIn(r *frame.Request, body turnRequest, messages []memory.Message) (me
 			continue
 		}
 		if names[body.UserID] == "" {
-			r.Note(fmt.Sprintf("messages[%d].name", i), "is missing: the message is the user's, who is none of the "+
-				"participants; give it a name, or add the user to participants")
+			r.Note(fmt.Sprintf("messages[%d].name", i), "is missing: without a name the message is the user's, and "+
+				"participants does not have the user; give the message a name, or add the user")
 		}
 		messages[i].Name = names[body.UserID]
 	}
