@@ -11,6 +11,7 @@ import (
 	"hippocampus/internal/memory"
 	"hippocampus/internal/secret"
 	"hippocampus/scorer/attribute"
+	"hippocampus/scorer/request"
 	"hippocampus/scorer/statement"
 )
 
@@ -27,6 +28,7 @@ const (
 //
 //	message  -> spans of another voice, such as a quote (package voice): an excerpt of each, with its Voice
 //	sentence -> a question throughout: nothing
+//	         -> a standing request: a preference (package request)
 //	         -> probability of a statement about the user, and its domain (package statement)
 //	              at least likely:    fact, in the user's words, with the importance of its kind; one fact of each
 //	                                  clause, if the clauses state attributes by themselves (package attribute)
@@ -101,8 +103,8 @@ func read(said string) []Fact {
 }
 
 // factOf returns a sentence as a fact, and the probability that it is a statement about the user. A sentence counts as
-// a statement, whatever its other words are, if it claims an attribute of the user, such as the home, states a like, or
-// says that something has ended.
+// a statement, whatever its other words are, if it claims an attribute of the user, such as the home, states a like,
+// says that something has ended, or is a standing request.
 func factOf(said, plain string) (Fact, float64) {
 	reading := statement.Read(plain)
 	if !reading.Known {
@@ -110,6 +112,10 @@ func factOf(said, plain string) (Fact, float64) {
 	}
 	if attribute.ClaimsOwn(plain) || attribute.ChangeOf(plain).IsOwn() {
 		reading.Statement = max(reading.Statement, likely)
+	}
+	if request.IsStanding(plain) {
+		fact := Fact{Content: said, Domain: memory.Preferences, Type: aPreference, Importance: strong}
+		return fact, max(reading.Statement, likely)
 	}
 	fact := Fact{Content: said, Domain: reading.Domain, Type: aRemark, Importance: weak}
 	if reading.Statement >= likely {

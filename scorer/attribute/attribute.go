@@ -37,7 +37,10 @@ func Of(statement string) []Claim {
 	if claims := read(statement); len(claims) > 0 {
 		return claims
 	}
-	return ofKey(statement)
+	if claims := ofKey(statement); len(claims) > 0 {
+		return claims
+	}
+	return ofManner(statement)
 }
 
 // Name returns the user's name that a statement states, in lower case; "" if it states no name.

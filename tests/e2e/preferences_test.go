@@ -107,7 +107,7 @@ func TestContext_OfARequestForAdviceHasThePreference(t *testing.T) {
 		}
 		with, without := held(true), held(false)
 		t.Logf("%s: %d of %d requests have their preference, %d without preferences", user, with, len(lines), without)
-		if with < len(lines)-2 || with <= without {
+		if with < len(lines)-1 || with <= without {
 			t.Errorf("%s: %d of %d requests have their preference, %d without preferences", user, with, len(lines), without)
 		}
 	}
