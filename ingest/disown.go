@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hippocampus/db"
@@ -117,34 +118,32 @@ const (
 	removePoll    = 20 * time.Millisecond
 )
 
-// removeMemories deletes the memories of a user that a speaker has stated in a conversation, and the summaries of it.
+// removeMemories deletes the memories of a user that a speaker has stated in a conversation, those that were made of
+// the whole conversation, and those that were derived from any of these. What was derived goes first, since it is found
+// by its relations to the others.
 func (s *Service) removeMemories(ctx context.Context, owner memory.Owner, conversationID, speaker string) error {
 	for waited := time.Duration(0); ; waited += removePoll {
-		var present, gone []string
-		for m, err := range s.list(ctx, db.MemoryFilter{Owner: owner, ConversationID: conversationID}) {
-			switch {
-			case err != nil:
-				return err
-			case m.Speaker != speaker && m.Type != memory.TypeSummary:
-			case m.Status == memory.Forgotten:
-				gone = append(gone, m.ID)
-			default:
-				present = append(present, m.ID)
-			}
+		gone, err := s.stated(ctx, owner, conversationID, speaker)
+		if err != nil || len(gone) == 0 {
+			return err
 		}
-		switch {
-		case len(present)+len(gone) == 0:
-			return nil
-		case waited >= removeTimeout:
+		derived, err := s.derivedFrom(ctx, owner.AppID, gone)
+		if err != nil {
+			return err
+		}
+		if len(derived) > 0 {
+			gone = derived
+		}
+		if waited >= removeTimeout {
 			return &memory.Error{Kind: memory.KindUnavailable, RetryAfter: removeTimeout, Err: fmt.Errorf(
 				"%d memories of what the user said to others are still in the vector store", len(gone))}
 		}
-		for _, e := range s.ForgetAll(ctx, owner.AppID, present, Forgetting{Scope: OfItem}) {
-			if e.Err != nil && !memory.IsKind(e.Err, memory.KindNotFound) {
-				return e.Err
+		for _, m := range gone {
+			if err := s.forgetAlone(ctx, m); err != nil {
+				return err
 			}
 		}
-		if err := s.purge(ctx, owner, slices.Concat(present, gone)); err != nil {
+		if err := s.purge(ctx, owner, memory.IDs(gone)); err != nil {
 			return err
 		}
 		timer := time.NewTimer(removePoll)
@@ -155,6 +154,85 @@ func (s *Service) removeMemories(ctx context.Context, owner memory.Owner, conver
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// stated returns the memories that a speaker has stated in a conversation, and those that were made of all of it by a
+// consolidation, in any status.
+func (s *Service) stated(ctx context.Context, owner memory.Owner, conversationID, speaker string) (
+	stated []memory.Memory, err error,
+) {
+	var others []memory.Memory
+	for m, err := range s.list(ctx, db.MemoryFilter{Owner: owner, ConversationID: conversationID}) {
+		switch {
+		case err != nil:
+			return nil, err
+		case m.Speaker == speaker || m.Type == memory.TypeSummary:
+			stated = append(stated, m)
+		case m.Type != memory.TypeMessage && m.SourceTurnID == "":
+			others = append(others, m)
+		}
+	}
+	if len(others) == 0 {
+		return stated, nil
+	}
+	events, err := s.Records.Events(ctx, owner, memory.IDs(others))
+	for _, m := range others {
+		isOfAll := func(e memory.Event) bool {
+			return e.Kind == memory.EventCreated && strings.HasPrefix(e.Cause, "consolidation ")
+		}
+		if slices.ContainsFunc(events[m.ID], isOfAll) {
+			stated = append(stated, m)
+		}
+	}
+	return stated, err
+}
+
+// derivedFrom returns the insights and summaries that were derived from memories of the app, in any status.
+func (s *Service) derivedFrom(ctx context.Context, appID string, memories []memory.Memory) (
+	derived []memory.Memory, err error,
+) {
+	from := memory.IDs(memories)
+	known := set(from)
+	for len(from) > 0 {
+		relations, err := s.Records.Relations(ctx, appID, from[0])
+		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+			return nil, err
+		}
+		for _, r := range relations {
+			if r.Kind != memory.DerivedFrom || r.To != from[0] || known[r.From] {
+				continue
+			}
+			known[r.From] = true
+			m, err := s.Records.Memory(ctx, appID, r.From)
+			switch {
+			case memory.IsKind(err, memory.KindNotFound):
+			case err != nil:
+				return nil, err
+			case m.Type.IsDerived():
+				derived, from = append(derived, m), append(from, m.ID)
+			}
+		}
+		from = from[1:]
+	}
+	return derived, nil
+}
+
+// forgetAlone forgets a memory that is not forgotten yet, and makes what it condensed active again.
+func (s *Service) forgetAlone(ctx context.Context, m memory.Memory) error {
+	if m.Status == memory.Forgotten {
+		return nil
+	}
+	err := memory.Errorf(memory.KindConflict, "no memory was derived from others")
+	if m.Type.IsDerived() && s.Undo != nil {
+		err = s.Undo(ctx, m.AppID, m.ID)
+	}
+	if memory.IsKind(err, memory.KindConflict) {
+		_, err = s.Forget(ctx, m.AppID, m.ID, OfItem)
+	}
+	if memory.IsKind(err, memory.KindNotFound) {
+		return nil
+	}
+	return err
 }
 
 // purge deletes forgotten memories that have left the vector store.

@@ -84,11 +84,14 @@ type Parts struct {
 	// OnProcessed is called for each turn that was processed, whatever the outcome. A turn without a conversation may not
 	// be ended yet.
 	OnProcessed func(ctx context.Context, turn memory.Turn)
-	Policies    policy.Finder // of what apps remember; nil: no app has a policy
-	Zone        zones.Finder  // in which the days of a user are
-	Now         func() time.Time
-	Log         *zap.Logger
-	Drained     <-chan struct{} // closed when turns in progress are released after the end of Work; nil: they finish
+	// Undo forgets a memory that was derived from others, and makes the memories that it condensed active again.
+	// KindConflict: it was derived from none. Nil: no memories are derived.
+	Undo     func(ctx context.Context, appID, id string) error
+	Policies policy.Finder // of what apps remember; nil: no app has a policy
+	Zone     zones.Finder  // in which the days of a user are
+	Now      func() time.Time
+	Log      *zap.Logger
+	Drained  <-chan struct{} // closed when turns in progress are released after the end of Work; nil: they finish
 }
 
 // Service writes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,7 +85,11 @@ func purge(t *testing.T, s db.Store) {
 	purgeAll(errors.New("refused"))
 	_, err := s.Memory(ctx, "app", gone.ID)
 	must(t, err)
+	announced(t, s, db.AnnouncementFilter{AppID: "app"}, 1) // that the memory was forgotten
 	wantSame(t, "deleted", purgeAll(nil), []string{gone.ID})
+	if n := announcedOf(t, s, gone.ID); n > 0 {
+		t.Errorf("%d announcements of a purged memory are left", n)
+	}
 	_, err = s.Memory(ctx, "app", gone.ID)
 	wantKind(t, err, memory.KindNotFound)
 	for _, m := range []memory.Memory{waiting, kept, foreign} {
@@ -102,4 +107,17 @@ func purge(t *testing.T, s db.Store) {
 		wantSame(t, "no ids", deleted, []string{})
 		return err
 	}))
+}
+
+// announcedOf counts the announcements of alice that have an id, without that of a purge.
+func announcedOf(t *testing.T, s db.Store, id string) (n int) {
+	t.Helper()
+	list, err := s.Announced(t.Context(), db.AnnouncementFilter{AppID: alice.AppID, Limit: memory.MaxPage})
+	must(t, err)
+	for _, a := range list {
+		if strings.Contains(string(a.Data), id) && !strings.Contains(string(a.Data), `"purged"`) {
+			n++
+		}
+	}
+	return n
 }

@@ -163,6 +163,14 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 	if err == nil {
 		_, err = u.deleteMemories(ctx, u.Owner, purged)
 	}
+	if err == nil { // an insight that was concluded from a purged memory can never be approved
+		_, err = u.exec(ctx, `DELETE FROM proposed_insights AS p WHERE p.app_id = $1 AND p.user_id = $2 AND NOT `+stands,
+			u.Owner.AppID, u.Owner.UserID)
+	}
+	if err == nil && len(purged) > 0 { // they have its words
+		_, err = u.exec(ctx, `DELETE FROM announcements WHERE app_id = $1 AND user_id = $2
+			AND data->>'memory_id' = ANY($3::text[])`, u.Owner.AppID, u.Owner.UserID, purged)
+	}
 	return purged, u.fault(err, "purge the memories")
 }
 

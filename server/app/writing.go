@@ -73,9 +73,13 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 			w.session.OnTurnAccepted(turn)
 		},
 		OnProcessed: w.session.OnTurnProcessed,
-		Policies:    s.policies.Of,
-		Zone:        s.zones.Of,
-		Now:         b.now, Log: b.log.Named("ingest"), Drained: b.life.drained,
+		Undo: func(ctx context.Context, appID, id string) error {
+			_, _, err := w.derivation.Undo(ctx, appID, id)
+			return err
+		},
+		Policies: s.policies.Of,
+		Zone:     s.zones.Of,
+		Now:      b.now, Log: b.log.Named("ingest"), Drained: b.life.drained,
 	}, ingestSettings(b.cfg, b.pace))
 	w.derivation.Compare = w.writer.Compare
 	w.facts = facts.New(facts.Parts{

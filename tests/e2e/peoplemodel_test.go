@@ -61,3 +61,46 @@ func TestPeople_ASloppyModelMixesNobodyUp(t *testing.T) {
 		}
 	})
 }
+
+// Insights and summaries that rest on what a person said of another one leave with that person. The other's own words,
+// which they had condensed, answer again.
+func TestPeople_InsightsLeaveWithTheWordsTheyRestOn(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, size size) {
+		models := llmtest.New(t)
+		s := start(t, append(append(size.settings(t), withModels(models)...), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...)
+		known := []string{"Ben collects fountain pens", "I play chess on Sundays"}
+		models.OnPrompt("hippocampus/score", func(r llmtest.ChatRequest) llmtest.Reply {
+			var list []string
+			for _, fact := range known {
+				if strings.Contains(r.User, fact) {
+					list = append(list, fmt.Sprintf(`{"fact":%q,"importance":0.9,"domain":"lifestyle_and_interests"}`, fact))
+				}
+			}
+			return llmtest.Text(`{"facts":[` + strings.Join(list, ",") + `]}`)
+		})
+		const insight = "Ben collects fountain pens and plays chess on Sundays."
+		models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
+			return llmtest.Text(fmt.Sprintf(`{"insights":[{"insight":%q,"sources":[1,2]}],"retire":[1,2]}`, insight))
+		})
+		s.call("POST", "/v1/turns", among(1, words("Ana", "Ben collects fountain pens."),
+			words("Ben", "I play chess on Sundays.")), 200)
+		s.wantSaid("u-ben", facts, ": I play chess on Sundays", "Ana: Ben collects fountain pens")
+		r := s.call("POST", "/v1/reflect", object{"user_id": "u-ben", "force": true}, 200)
+		if len(r.list("insights")) != 1 {
+			t.Fatalf("a reflection: %s", r.raw)
+		}
+		s.wantSaid("u-ben", facts)
+
+		s.erase("u-ana")
+		s.wantSaid("u-ben", facts, ": I play chess on Sundays")
+		for _, words := range []string{"fountain", "Ana"} {
+			if all := s.call("GET", "/v1/export?user_id=u-ben", nil, 200).raw; strings.Contains(all, words) {
+				t.Errorf("Ben's export has %q after Ana was erased: %s", words, all)
+			}
+			if rows := s.rowsNaming(words); len(rows) > 0 {
+				t.Errorf("rows with %q after Ana was erased: %v", words, rows)
+			}
+		}
+		s.storesEqual(scripted, "u-ben")
+	})
+}
