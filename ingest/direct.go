@@ -32,7 +32,7 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 	var places []int // index in writes of each of asked
 	for i, w := range writes {
 		m := s.asked(w)
-		if results[i].Err = cmp.Or(s.unimportant(w), s.refuseNever(ctx, w.Owner.AppID, w.Content)); results[i].Err == nil {
+		if results[i].Err = cmp.Or(s.unimportant(w), s.RefuseNever(ctx, w.Owner.AppID, w.Content)); results[i].Err == nil {
 			m.ExpiresAt, results[i].Err = s.endOf(ctx, w.Owner, w.Expires)
 		}
 		if results[i].Err == nil {

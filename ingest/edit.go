@@ -14,7 +14,7 @@ import (
 // said now; see write.Writer.Reword. KindConflict: the memory is not active.
 func (s *Service) Change(ctx context.Context, appID, id string, c Change) (memory.Memory, error) {
 	if c.Content != nil {
-		if err := s.refuseNever(ctx, appID, *c.Content); err != nil {
+		if err := s.RefuseNever(ctx, appID, *c.Content); err != nil {
 			return memory.Memory{}, err
 		}
 	}

@@ -193,8 +193,9 @@ func hideUnsaid(candidates []memory.Candidate, rules *policy.Rules) {
 	}
 }
 
-// refuseNever refuses a text that a client writes and the app's policy never keeps. Only terms and patterns decide.
-func (s *Service) refuseNever(ctx context.Context, appID, content string) error {
+// RefuseNever refuses a text that a client writes and the app's policy never keeps (KindConflict). Only terms and
+// patterns decide.
+func (s *Service) RefuseNever(ctx context.Context, appID, content string) error {
 	rules, err := s.policyOf(ctx, appID)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ type Rewrite struct {
 func (s *Service) Rewrite(ctx context.Context, r Rewrite) error {
 	var add []memory.Memory
 	for _, w := range r.Add {
-		if err := cmp.Or(s.unimportant(w), s.refuseNever(ctx, r.Owner.AppID, w.Content)); err != nil {
+		if err := cmp.Or(s.unimportant(w), s.RefuseNever(ctx, r.Owner.AppID, w.Content)); err != nil {
 			return err
 		}
 		w.Owner = r.Owner

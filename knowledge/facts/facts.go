@@ -43,6 +43,8 @@ type Parts struct {
 	// Compare finds out what memories of facts mean for the active memories near them, except for those whose ids are
 	// in except; package ingest implements it.
 	Compare func(ctx context.Context, owner memory.Owner, drafts []memory.Memory, except []string) (history.Settle, error)
+	// Refuse refuses what clients state and the app's policy never keeps (KindConflict); nil: nothing is refused.
+	Refuse func(ctx context.Context, appID, text string) error
 	// OnChanged is called for each user whose memories have changed. It must not block.
 	OnChanged func(owner memory.Owner)
 	// OnAdded is called after memories of a user were added.
@@ -112,6 +114,12 @@ func (s *Service) Put(ctx context.Context, owner memory.Owner, e Evidence, cause
 	p, err := s.Prepare(ctx, owner, []Evidence{e})
 	if err != nil {
 		return Outcome{}, err
+	}
+	if c, _ := canonical(e); s.Refuse != nil {
+		said := Sentence(c.Type, c.Key, c.Value) + "\n" + string(c.Value) + "\n" + c.Source
+		if err := s.Refuse(ctx, owner.AppID, said); err != nil {
+			return Outcome{}, err
+		}
 	}
 	var done Applied
 	err = s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) (err error) {

@@ -37,6 +37,8 @@ type Parts struct {
 	Embedder llm.Embedder
 	Pusher   projection.Pusher
 	Guess    func(content string) memory.Domain // of a skill, by its name
+	// Refuse refuses what clients state and the app's policy never keeps (KindConflict); nil: nothing is refused.
+	Refuse func(ctx context.Context, appID, text string) error
 	// OnChanged is called for each user whose memories have changed. It must not block.
 	OnChanged func(owner memory.Owner)
 	// OnAdded is called after memories of a user were added.
@@ -99,6 +101,11 @@ func (s *Service) Record(ctx context.Context, owner memory.Owner, o Outcome, cau
 	wrong.Add("skill", CheckName(o.Skill))
 	if len(wrong) > 0 {
 		return Result{}, memory.Invalid(wrong...)
+	}
+	if s.Refuse != nil {
+		if err := s.Refuse(ctx, owner.AppID, o.Skill+"\n"+o.Workflow+"\n"+o.Note); err != nil {
+			return Result{}, err
+		}
 	}
 	embedder := llm.Serving(s.Embedder)
 	done, err := s.record(ctx, owner, o, cause, nil, embedder.Model())

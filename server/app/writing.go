@@ -84,12 +84,12 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 	w.derivation.Compare = w.writer.Compare
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
-		Compare:   w.writer.Compare,
+		Compare: w.writer.Compare, Refuse: w.ingest.RefuseNever,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: added, Now: b.now,
 	}, factTrust)
 	w.skills = skills.New(skills.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
-		OnChanged: w.reflection.MemoriesChanged, OnAdded: added, Now: b.now,
+		Refuse: w.ingest.RefuseNever, OnChanged: w.reflection.MemoriesChanged, OnAdded: added, Now: b.now,
 	})
 	w.memoryTool = memorytool.New(s.record, w.ingest, b.now)
 	w.consolidation, w.consolidations = openConsolidation(b, s, m, w)

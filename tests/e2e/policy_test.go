@@ -105,6 +105,19 @@ func TestPolicy_NeverKeepsTermsAndPatterns(t *testing.T) {
 		if !strings.Contains(refused.raw, "never.terms[0]") {
 			t.Errorf("a direct write: %s", refused.raw)
 		}
+		for path, body := range map[string]object{
+			"PUT /v1/facts":                         {"type": "health", "key": "illness", "value": "diabetes, Setúbal"},
+			"POST /v1/skills/nurse/outcomes":        {"success": true, "workflow": "Ask in Setúbal about the insulin pump."},
+			"POST /v1/skills/insulin pump/outcomes": {"success": true, "workflow": "Ask in Setúbal."},
+		} {
+			body["user_id"] = "ada"
+			method, path, _ := strings.Cut(path, " ")
+			if r := s.call(method, strings.ReplaceAll(path, " ", "%20"), body, 409); !strings.Contains(r.raw, "never.terms") {
+				t.Errorf("%s: %s", path, r.raw)
+			}
+		}
+		s.call("PUT", "/v1/facts", object{"user_id": "ada", "type": "home", "key": "city", "value": "Porto"}, 200)
+		s.wantNowhere("Setúbal")
 
 		own := s.key
 		s.key = s.createKey("--app", "other", "--role", "admin")
