@@ -36,29 +36,36 @@ func (s *server) ended(run, state string) (r reply) {
 	return r
 }
 
-// exported returns the lines of a user's export, without the histories and without what is forgotten.
+// exported returns the lines of a user's memories, turns and facts in an export, without the histories, the times of
+// changes and what is forgotten.
 func (s *server) exported(user string) (lines []string) {
 	s.t.Helper()
 	for line := range strings.Lines(s.call("GET", "/v1/export?user_id="+user, nil, 200).raw) {
-		var o map[string]map[string]any
-		if json.Unmarshal([]byte(line), &o) != nil || o["end"] != nil {
-			continue // the header, and the counts
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			s.t.Fatalf("%v in %s", err, line)
 		}
-		if m, ok := o["memory"]["memory"].(map[string]any); ok {
+		if o["format"] != nil || o["end"] != nil || o["memory_mode"] != nil {
+			continue
+		}
+		if m, ok := o["memory"].(map[string]any); ok {
 			if m["status"] == "forgotten" {
 				continue
 			}
 			for _, changing := range []string{"updated_at", "last_accessed_at", "access_count"} {
 				delete(m, changing)
 			}
-			delete(o["memory"], "events")
-			delete(o["memory"], "relations")
+			delete(o, "events")
+			delete(o, "relations")
 		}
 		text, err := json.Marshal(o)
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		lines = append(lines, string(text))
+	}
+	if len(lines) == 0 {
+		s.t.Fatalf("the export of %s is empty", user)
 	}
 	slices.Sort(lines)
 	return lines
