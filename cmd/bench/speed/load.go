@@ -19,6 +19,8 @@ type Load struct {
 	Rest      float64 `json:"rest_seconds,omitzero"`     // until the stores were idle
 	Floor     float64 `json:"floor_per_second,omitzero"` // one COPY and one Insert for each batch
 
+	Database int64 `json:"database_bytes"` // see target.Stores.DatabaseBytes
+
 	Memory measure.Memory `json:"memory"` // of the server, at the end
 }
 
@@ -58,10 +60,14 @@ func (b *bench) load(ctx context.Context, data content.Data) error {
 	if err != nil {
 		return err
 	}
+	bytes, err := b.server.Stores.DatabaseBytes(ctx)
+	if err != nil {
+		return err
+	}
 	n := data.Memories()
 	b.report.Loads = append(b.report.Loads, Load{
 		Data: data.String(), Memories: n, PerSecond: float64(n) / took.Seconds(),
-		CPU: float64((after - before).Microseconds()) / 1000 / float64(n),
+		CPU: float64((after - before).Microseconds()) / 1000 / float64(n), Database: bytes,
 	})
 	rested, err := measure.Rest(ctx, b.Rest, b.Progress)
 	b.report.Loads[len(b.report.Loads)-1].Rest = rested.Seconds()

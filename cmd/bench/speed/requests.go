@@ -43,7 +43,8 @@ func (r *RequestsReport) measure(
 func (r RequestsReport) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range r.Loads {
-		fmt.Fprintf(out, "%s, %d cores, %s memories, %.0f written a second\n\n", r.Size, r.Machine.Cores, l.Data, l.PerSecond)
+		fmt.Fprintf(out, "%s, %d cores, %s memories, %.0f written a second; database of %.1f MB\n\n",
+			r.Size, r.Machine.Cores, l.Data, l.PerSecond, float64(l.Database)/1e6)
 	}
 	fmt.Fprintln(w, "request\tn\tp50 ms\tp95 ms\tp99 ms\ta second\t")
 	for _, kind := range slices.Sorted(maps.Keys(r.Requests)) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"text/tabwriter"
 	"time"
 
 	"hippocampus/cmd/bench/content"
@@ -241,17 +240,4 @@ type json64 string
 func (j *json64) UnmarshalJSON(text []byte) error {
 	*j = json64(strings.Trim(string(text), `"`))
 	return nil
-}
-
-// Print writes the report as a table for people.
-func (s Soak) Print(out io.Writer) error {
-	fmt.Fprintf(out, "%s, %d cores: %d requests at %.0f a second (the highest rate was %.0f), %d errors\nverified: %s\n\n",
-		s.Size, s.Machine.Cores, s.Requests, s.Paced, s.Highest, s.Errors, s.Verified)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "seconds\town MiB\tgoroutines\tdescriptors\terrors\tp95 ms\t")
-	for _, r := range s.Readings {
-		fmt.Fprintf(w, "%.0f\t%d\t%.0f\t%.0f\t%d\t%.2f\t\n",
-			r.Seconds, r.Memory>>20, r.Goroutines, r.Descriptors, r.Errors, r.P95)
-	}
-	return w.Flush()
 }

@@ -36,6 +36,7 @@ type Stores struct {
 	settings []string
 	schema   string
 	server   string // the database's URL without the schema
+	folder   string // of SQLite
 }
 
 // Processes are the processes of the stores on this machine, by name. They also serve
@@ -75,7 +76,7 @@ func (s *Stores) Processes() (map[string]measure.Process, error) {
 // must drop them.
 func NewStores(ctx context.Context, size Size, folder string) (*Stores, error) {
 	if size == Small {
-		return &Stores{settings: []string{"HIPPOCAMPUS_DATA=" + folder}}, nil
+		return &Stores{settings: []string{"HIPPOCAMPUS_DATA=" + folder}, folder: folder}, nil
 	}
 	s := &Stores{server: os.Getenv("DATABASE_URL")}
 	host, port := os.Getenv("MILVUS_HOST"), os.Getenv("MILVUS_PORT")
