@@ -40,6 +40,7 @@ type Store interface {
 	Instructions
 	Policies
 	Profiles
+	Episodes
 	Reprocessings
 	Skills
 	Files

@@ -65,6 +65,7 @@ type Maintenance interface {
 type MaintenanceTx interface {
 	ProposedTx
 	ProfileTx
+	EpisodeTx
 
 	// State is Maintenance.State within the transaction.
 	State(ctx context.Context) (UserState, error)

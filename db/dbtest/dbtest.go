@@ -138,6 +138,7 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"token days":              tokenDays,
 		"policies":                policies,
 		"profiles":                profiles,
+		"episodes":                episodes,
 		"source documents":        sourceDocuments,
 		"reprocessings":           reprocessings,
 		"select turns":            selectTurns,

@@ -96,6 +96,7 @@ func Exercise(t *testing.T, s db.Store) {
 	must(t, err)
 	exerciseModes(t, s, owner)
 	exerciseProposed(t, s, owner, ids(list))
+	exerciseEpisodes(t, s, owner, ids(list))
 	keepProfile(t, s, filledFor(owner, "", "1"))
 	exercisePeople(t, s, owner)
 	must(t, s.AddTokens(ctx, []memory.TokenDay{{AppID: "app7", Day: 7, Kind: memory.ChatTokens, Tokens: 1}}))

@@ -84,7 +84,7 @@ const bigTables = `(` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
 	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|` +
 	`refused_fields|token_days|policies|profile_schemas|filled_profiles|documents|proposed_insights|` +
-	`participants|river_job)`
+	`participants|episodes|episode_memories|episode_states|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -119,6 +119,10 @@ func TestPlans_UseIndexes(t *testing.T) {
 		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO proposed_insights SELECT 'app', 'other' || i % 500, gen_random_uuid(), '', '', '', 0.9,
 		ARRAY[gen_random_uuid()], ARRAY[]::uuid[], now() FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO episodes SELECT 'app', 'other' || i % 500, gen_random_uuid(), '', gen_random_uuid(), now(), now(), '',
+		'{}' FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO episode_memories SELECT app_id, user_id, gen_random_uuid(), id FROM episodes`,
+		`INSERT INTO episode_states SELECT 'app', 'other' || i, 1 FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO participants SELECT 'app', 'other' || i % 50, 'c' || i, 'n' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO refused_fields SELECT 'https://' || i, 'm', 'temperature' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO api_keys (id, hash, name, app_id, role, created_at)
@@ -129,7 +133,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		memory_relations, announcements, user_states, api_keys, facts, instructions, instruction_versions, skills,
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
 		user_modes, message_ids, refused_fields, token_days, policies, profile_schemas, filled_profiles,
-		documents, proposed_insights, participants, river_job`,
+		documents, proposed_insights, participants, episodes, episode_memories, episode_states, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

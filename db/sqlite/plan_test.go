@@ -76,7 +76,8 @@ const bigTables = `(` +
 	`agent_memories|turns|conversations|consolidation_jobs|candidates|memory_events|memory_relations|announcements|` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
 	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|` +
-	`refused_fields|token_days|policies|profile_schemas|filled_profiles|documents|participants|river_job)`
+	`refused_fields|token_days|policies|profile_schemas|filled_profiles|documents|participants|` +
+	`episodes|episode_memories|episode_states|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)

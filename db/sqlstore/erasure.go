@@ -29,6 +29,7 @@ var OwnedTables = []string{
 	"skills", "skill_outcomes", "memory_files", "memory_file_versions", "announcements", "recalls", "user_states",
 	"indexes", "active_days", "user_zones", "user_modes", "message_ids", "documents", "reprocessings",
 	"reprocessed_turns", "proposed_insights", "filled_profiles", "participants",
+	"episodes", "episode_memories", "episode_states",
 }
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
@@ -307,6 +308,8 @@ func (x *eraser) rest(limit int, keep string) {
 	x.run(`DELETE FROM message_ids WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM participants WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM proposed_insights WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
+	x.run(`DELETE FROM episodes WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
+	x.run(`DELETE FROM episode_states WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM filled_profiles WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM reprocessings WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.rows("reprocessed_turns", `reprocessing_id, user_id, said_at, turn_id`, limit)

@@ -177,6 +177,9 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 // deleteMemories deletes memories of the owner with their embeddings, and returns how many.
 func (c conn) deleteMemories(ctx context.Context, owner memory.Owner, ids []string) (int, error) {
 	const ofOwner = ` = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3`
+	if err := c.deleteEpisodes(ctx, owner, ids); err != nil {
+		return 0, err
+	}
 	if c.dialect == Postgres { // on SQLite an embedding is a column of its memory
 		_, err := c.exec(ctx, `DELETE FROM embeddings WHERE memory_id`+ofOwner, ids, owner.AppID, owner.UserID)
 		if err != nil {

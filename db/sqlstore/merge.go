@@ -275,6 +275,8 @@ func (m *mover) rest(limit int, keep string) {
 				CAST(json_set(CAST(args AS TEXT), '$.user_id', $3) AS BLOB)}
 		WHERE id IN (SELECT id FROM river_job WHERE `+aboutOwner+` AND kind <> $4 LIMIT $5)`, keep, limit)
 	m.from(`DELETE FROM indexes WHERE app_id = $1 AND user_id IN ($2, $3)`)
+	m.from(`DELETE FROM episodes WHERE app_id = $1 AND user_id IN ($2, $3)`)
+	m.from(`DELETE FROM episode_states WHERE app_id = $1 AND user_id IN ($2, $3)`)
 	m.from(`DELETE FROM filled_profiles WHERE app_id = $1 AND user_id IN ($2, $3)`)
 	m.from(`UPDATE message_ids SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)
 	m.from(`UPDATE proposed_insights SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)

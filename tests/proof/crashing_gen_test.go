@@ -77,6 +77,12 @@ func (store *crashingStore) Ages(ctx context.Context, appID string, f func(strin
 	})
 }
 
+func (store *crashingStore) AllEpisodes(ctx context.Context, owner memory.Owner) ([]db.Episode, error) {
+	return get(store.fuse, "AllEpisodes", func() ([]db.Episode, error) {
+		return store.real.AllEpisodes(ctx, owner)
+	})
+}
+
 func (store *crashingStore) Announced(
 	ctx context.Context,
 	f db.AnnouncementFilter,
@@ -507,6 +513,33 @@ func (store *crashingStore) EnqueueForUser(
 	})
 }
 
+func (store *crashingStore) EpisodeMembers(
+	ctx context.Context,
+	owner memory.Owner,
+	ids []string,
+	at time.Time,
+) ([]db.EpisodeMember, error) {
+	return get(store.fuse, "EpisodeMembers", func() ([]db.EpisodeMember, error) {
+		return store.real.EpisodeMembers(ctx, owner, ids, at)
+	})
+}
+
+func (store *crashingStore) EpisodeState(ctx context.Context, owner memory.Owner) (db.EpisodeState, error) {
+	return get(store.fuse, "EpisodeState", func() (db.EpisodeState, error) {
+		return store.real.EpisodeState(ctx, owner)
+	})
+}
+
+func (store *crashingStore) EpisodesOf(
+	ctx context.Context,
+	owner memory.Owner,
+	memories []string,
+) (map[string]string, error) {
+	return get(store.fuse, "EpisodesOf", func() (map[string]string, error) {
+		return store.real.EpisodesOf(ctx, owner, memories)
+	})
+}
+
 func (store *crashingStore) EraseSome(
 	ctx context.Context,
 	e db.Erasure,
@@ -899,6 +932,12 @@ func (store *crashingStore) ListConversations(
 ) ([]memory.Conversation, error) {
 	return get(store.fuse, "ListConversations", func() ([]memory.Conversation, error) {
 		return store.real.ListConversations(ctx, f)
+	})
+}
+
+func (store *crashingStore) ListEpisodes(ctx context.Context, f db.EpisodeFilter) ([]db.Episode, error) {
+	return get(store.fuse, "ListEpisodes", func() ([]db.Episode, error) {
+		return store.real.ListEpisodes(ctx, f)
 	})
 }
 
@@ -1746,6 +1785,17 @@ func (store *crashingTx) Announce(ctx context.Context, announcements []memory.An
 func (store *crashingTx) ChangeConsolidation(ctx context.Context, c memory.Consolidation) error {
 	return act(store.fuse, "tx.ChangeConsolidation", func() error {
 		return store.real.ChangeConsolidation(ctx, c)
+	})
+}
+
+func (store *crashingTx) ChangeEpisodes(
+	ctx context.Context,
+	gone []string,
+	changed []db.Episode,
+	revision int64,
+) error {
+	return act(store.fuse, "tx.ChangeEpisodes", func() error {
+		return store.real.ChangeEpisodes(ctx, gone, changed, revision)
 	})
 }
 
