@@ -1,0 +1,275 @@
+// Package episodes groups the memories of a user by time and meaning:
+//
+//	active statements -> episodes (a trip, a project), each with telling terms -> themes of similar episodes
+//	stored rows + memories of now -> episodes as they are read
+//
+// Episodes are derived, and can be made again at any time: the same memories give the same episodes. What is read is
+// checked against the memories of now, so that what is forgotten, superseded or expired is in no episode and no title.
+package episodes
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/db/jobs"
+	"hippocampus/internal/llm"
+	"hippocampus/internal/memory"
+)
+
+// Records is the part of the database that episodes use.
+type Records interface {
+	jobs.OwnerLister
+	db.Episodes
+	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
+	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int,
+		f func(id string, embedding []float32)) error
+	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
+	EnqueueForConversation(ctx context.Context, c memory.Conversation, job db.Job) error
+	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
+}
+
+// Parts are what a Service works with.
+type Parts struct {
+	Records     Records
+	Embedder    llm.Embedder
+	Calibration func(memory.Space) memory.Calibration // of similarities; zero: words decide alone
+	Now         func() time.Time
+}
+
+// Service makes and reads episodes. It is safe for concurrent use.
+type Service struct{ Parts }
+
+// New makes a service.
+func New(p Parts) *Service { return &Service{p} }
+
+// maxStatements is how many statements of a user, the latest, are grouped.
+const maxStatements = 50_000
+
+// Made is the result of one run for a user.
+type Made struct {
+	Episodes int  `json:"episodes"`
+	Themes   int  `json:"themes"`
+	Changed  int  `json:"changed"` // episodes that are new or differ from before
+	Gone     int  `json:"gone"`    // that are no episodes any more
+	Same     bool `json:"same"`    // no memory has changed since the last run, which was not repeated
+}
+
+// label is what a row keeps for people.
+type label struct {
+	Terms []Term `json:"terms"`
+	Theme []Term `json:"theme,omitempty"` // terms of the theme
+}
+
+// Make groups the memories of a user again, and stores what has changed. If no memory has changed since the last run, it
+// does nothing. KindConflict: the user was erased in the meantime.
+func (s *Service) Make(ctx context.Context, owner memory.Owner) (Made, error) {
+	state, err := s.Records.EpisodeState(ctx, owner)
+	if err != nil || state.Made == state.Current {
+		return Made{Same: err == nil}, err
+	}
+	user, err := s.Records.State(ctx, owner)
+	if err != nil {
+		return Made{}, err
+	}
+	stored, err := s.Records.AllEpisodes(ctx, owner)
+	if err != nil {
+		return Made{}, err
+	}
+	now, themes, err := s.grouped(ctx, owner)
+	if err != nil {
+		return Made{}, err
+	}
+	made := Made{Episodes: len(now), Themes: themes}
+	before := map[string]string{}
+	for _, e := range stored {
+		before[e.ID] = e.Basis
+	}
+	var changed []db.Episode
+	for _, e := range now {
+		if before[e.ID] != e.Basis {
+			changed = append(changed, e)
+		}
+		delete(before, e.ID)
+	}
+	gone := make([]string, 0, len(before))
+	for id := range before {
+		gone = append(gone, id)
+	}
+	made.Changed, made.Gone = len(changed), len(gone)
+	return made, s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		if current, err := tx.State(ctx); err != nil {
+			return err
+		} else if current.Erased != user.Erased {
+			return memory.Errorf(memory.KindConflict, "the user was erased in the meantime: nothing is left to group")
+		}
+		return tx.ChangeEpisodes(ctx, gone, changed, state.Current)
+	})
+}
+
+// grouped returns the episodes of the user's memories, by their ids, and the number of themes.
+func (s *Service) grouped(ctx context.Context, owner memory.Owner) (all []db.Episode, themes int, err error) {
+	space := llm.SpaceOf(llm.Serving(s.Embedder))
+	docs, err := s.Records.Documents(ctx, owner)
+	if err != nil {
+		return nil, 0, err
+	}
+	byAgent := statementsOf(docs, s.Now())
+	embeddings := map[string][]float32{}
+	err = s.Records.EachEmbedding(ctx, owner, space.Model, 2*maxStatements, func(id string, embedding []float32) {
+		if len(embedding) == space.Dim {
+			embeddings[id] = slices.Clone(embedding)
+		}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	for agent, items := range byAgent {
+		for i := range items {
+			items[i].embedding = embeddings[items[i].id]
+		}
+		episodes, n := rowsOf(items, s.Calibration(space))
+		for i := range episodes {
+			episodes[i].Owner, episodes[i].AgentID = owner, agent
+		}
+		all, themes = append(all, episodes...), themes+n
+	}
+	slices.SortFunc(all, func(a, b db.Episode) int { return cmp.Compare(a.ID, b.ID) })
+	return all, themes, nil
+}
+
+// statementsOf returns, for each agent, what may be in an episode: what the user has said or an app has written, each
+// statement once. Answers of the assistant, passages of documents, skills and what was inferred are left out, as are
+// messages that a fact stands for and those that are former.
+func statementsOf(docs []db.Document, now time.Time) map[string][]item {
+	stated := map[string]bool{}
+	for _, d := range docs {
+		if d.Type != memory.TypeMessage {
+			for _, id := range d.DerivedFrom {
+				stated[id] = true
+			}
+		}
+	}
+	byAgent := map[string][]item{}
+	for _, d := range docs {
+		isMessage := d.Type == memory.TypeMessage
+		switch {
+		case d.Type.IsInferred(), d.Type == "skill", d.Type == "tool_use", d.Type == "error",
+			!d.ExpiresAt.IsZero() && !d.ExpiresAt.After(now),
+			isMessage && (d.Speaker == memory.RoleAssistant || d.Speaker == memory.SpeakerDocument || stated[d.ID]),
+			isMessage && slices.ContainsFunc(d.Supersedes, func(f db.Former) bool { return f.From == d.ID }):
+			continue
+		}
+		byAgent[d.AgentID] = append(byAgent[d.AgentID], item{id: d.ID, at: d.CreatedAt, content: d.Content, domain: d.Domain})
+	}
+	for agent, items := range byAgent {
+		slices.SortFunc(items, byPlace)
+		byAgent[agent] = items[max(len(items)-maxStatements, 0):]
+	}
+	return byAgent
+}
+
+// rowsOf groups items into episodes and themes.
+func rowsOf(items []item, c memory.Calibration) (rows []db.Episode, themes int) {
+	groups := group(items, c)
+	if len(groups) == 0 {
+		return nil, 0
+	}
+	words := corpusOf(items)
+	labels := make([]label, len(groups))
+	rows = make([]db.Episode, len(groups))
+	for i, g := range groups {
+		labels[i].Terms = words.termsOf(g)
+		rows[i] = db.Episode{
+			ID: idOf(g[0], "episode"), Began: g[0].at, Ended: g[len(g)-1].at,
+		}
+		for _, it := range g {
+			rows[i].Members = append(rows[i].Members, it.id)
+		}
+	}
+	for _, theme := range themesOf(groups, items, c) {
+		themes++
+		var statements []item
+		for _, i := range theme {
+			statements = append(statements, groups[i]...)
+		}
+		id, terms := idOf(statements[0], "theme"), words.termsOf(statements)
+		for _, i := range theme {
+			rows[i].Theme, labels[i].Theme = id, terms
+		}
+	}
+	for i := range rows {
+		rows[i].Label, _ = json.Marshal(labels[i]) // strings only: cannot fail
+		rows[i].Basis = basisOf(rows[i])
+	}
+	return rows, themes
+}
+
+// idOf is the id of an episode or theme that begins with a statement.
+func idOf(first item, kind string) string {
+	return memory.CopiedID(first.id, memory.Owner{UserID: kind}, 0)
+}
+
+func basisOf(e db.Episode) string {
+	sum := sha256.New()
+	_ = json.NewEncoder(sum).Encode([]any{e.Members, e.Theme, e.Label}) // writes to a hash: cannot fail
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Totals counts the results of a run over all users.
+type Totals struct {
+	Users    int `json:"users"`
+	Same     int `json:"same"`     // users of whom no memory has changed since the last run
+	Episodes int `json:"episodes"` // of the others
+	Changed  int `json:"changed"`
+	Failed   int `json:"failed"` // users whose run failed
+}
+
+// MakeAll makes the episodes of every user; see jobs.EachOwner.
+func (s *Service) MakeAll(ctx context.Context) (totals Totals, err error) {
+	totals.Failed, err = jobs.EachOwner(ctx, s.Records, func(owner memory.Owner) error {
+		made, err := s.Make(ctx, owner)
+		totals.Users++
+		totals.Episodes += made.Episodes
+		totals.Changed += made.Changed
+		if made.Same {
+			totals.Same++
+		}
+		return err
+	})
+	return totals, err
+}
+
+// MakeEpisodes is the job that makes the episodes of a user when a conversation has ended.
+type MakeEpisodes struct {
+	jobs.Background `json:"-"`
+
+	AppID          string `json:"app_id"`
+	UserID         string `json:"user_id"`
+	ConversationID string `json:"conversation_id"`
+	Events         int64  `json:"events"` // of the conversation
+}
+
+// Kind is the name that the job is stored under.
+func (MakeEpisodes) Kind() string { return "make_episodes" }
+
+// OnConversationEnded enqueues the job.
+func (s *Service) OnConversationEnded(ctx context.Context, c memory.Conversation) error {
+	job := MakeEpisodes{AppID: c.AppID, UserID: c.UserID, ConversationID: c.ID, Events: c.Events}
+	return s.Records.EnqueueForConversation(ctx, c, job)
+}
+
+// Work does the job. If the user was erased in the meantime, there is nothing to do.
+func (s *Service) Work(ctx context.Context, job MakeEpisodes) (any, error) {
+	made, err := s.Make(ctx, memory.Owner{AppID: job.AppID, UserID: job.UserID})
+	if memory.IsKind(err, memory.KindConflict) {
+		return nil, nil
+	}
+	return made, err
+}
