@@ -65,7 +65,10 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 			return g, err
 		}
 	}
-	if alone && g.answer.Skipped {
+	switch {
+	case r.Episode != nil:
+		g.answer.Memories, g.answer.Skipped = opened(r.Episode, g.answer.Memories), false
+	case alone && g.answer.Skipped:
 		if err := s.standing(ctx, r.Query, &g); err != nil {
 			return g, err
 		}
@@ -84,6 +87,24 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		g.contents[Memories] = append(g.contents[Memories], item)
 	}
 	return g, nil
+}
+
+// opened returns the memories of an episode: those that the query found, in its order, then the others, oldest first.
+func opened(episode []memory.Memory, found []recall.Recalled) []recall.Recalled {
+	rest := make(map[string]bool, len(episode))
+	for _, m := range episode {
+		rest[m.ID] = true
+	}
+	all := slices.DeleteFunc(slices.Clone(found), func(m recall.Recalled) bool { return !rest[m.Memory.ID] })
+	for _, m := range all {
+		delete(rest, m.Memory.ID)
+	}
+	for _, m := range episode {
+		if rest[m.ID] {
+			all = append(all, recall.Recalled{Memory: m, Importance: m.Importance})
+		}
+	}
+	return all
 }
 
 // nameUser gives the name of the user who asks for a group to what the user says in the log.

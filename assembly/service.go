@@ -64,10 +64,11 @@ type Request struct {
 	Present        []string     // texts that the prompt has already; remembered messages that they hold are left out
 	Room           Room
 	Shares         Shares
-	Language       string // of the headings: "zh" or "en"; empty: that of the contents
-	Messages       bool   // instead of a text
-	Preferences    bool   // also what the user prefers, whatever is asked, as far as there is room; see MaxPreferences
-	Condense       int    // how many of the best memories the Condenser may condense
+	Language       string          // of the headings: "zh" or "en"; empty: that of the contents
+	Messages       bool            // instead of a text
+	Preferences    bool            // also what the user prefers, whatever is asked, as far as there is room; see MaxPreferences
+	Episode        []memory.Memory // the memories of an episode that the context opens; nil: it opens none
+	Condense       int             // how many of the best memories the Condenser may condense
 }
 
 // Make gathers the items and assembles those that fit.

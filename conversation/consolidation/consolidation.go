@@ -63,11 +63,13 @@ type Parts struct {
 	Guess   func(content string) memory.Domain
 	// OnAttempt is called for each attempt that reached a state.
 	OnAttempt func(kind memory.ConsolidationType, state memory.ConsolidationState)
-	Zone      zones.Finder // of the days in prompts
-	Now       func() time.Time
-	Lease     time.Duration // of a claim, which is renewed
-	Timeout   time.Duration // of one attempt
-	Log       *zap.Logger
+	// OnEnded is called for a conversation that has ended, once its consolidations are done; nil: nothing is.
+	OnEnded func(ctx context.Context, c memory.Conversation) error
+	Zone    zones.Finder // of the days in prompts
+	Now     func() time.Time
+	Lease   time.Duration // of a claim, which is renewed
+	Timeout time.Duration // of one attempt
+	Log     *zap.Logger
 }
 
 // Service consolidates. It is safe for concurrent use.

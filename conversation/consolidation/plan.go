@@ -82,7 +82,13 @@ func (s *Service) enqueued(ctx context.Context, c memory.Conversation, job Conso
 	ended Ended, err error,
 ) {
 	ended.Conversation = c
-	if ended.Consolidations, err = s.ofEnd(ctx, c); err != nil || !ended.Pending() {
+	if ended.Consolidations, err = s.ofEnd(ctx, c); err != nil {
+		return ended, err
+	}
+	if !ended.Pending() {
+		if job.Trigger != memory.TriggerRequest {
+			err = s.ended(ctx, c)
+		}
 		return ended, err
 	}
 	job.AppID = c.AppID

@@ -99,10 +99,21 @@ func (s *Service) Work(ctx context.Context, job ConsolidateConversation) (any, e
 			done.count(state)
 		}
 		if all && len(pending) == 0 {
-			return done, nil
+			if job.Trigger == memory.TriggerEnd || job.Trigger == memory.TriggerIdle {
+				err = s.ended(ctx, c)
+			}
+			return done, err
 		}
 	}
 	return done, nil
+}
+
+// ended reports that a conversation has ended and no consolidation of it is pending.
+func (s *Service) ended(ctx context.Context, c memory.Conversation) error {
+	if s.OnEnded == nil {
+		return nil
+	}
+	return s.OnEnded(ctx, c)
 }
 
 // pending lists the pending consolidations of a conversation, in the order of work.

@@ -43,6 +43,7 @@ type contextRequest struct {
 	Present     []string   `json:"present"`
 	Working     *bool      `json:"working_memory"`
 	Preferences *bool      `json:"preferences"`
+	Episode     string     `json:"episode"`
 }
 
 // budgetBody is either the name of a preset or shares.
@@ -172,6 +173,13 @@ func (h contextHandlers) post(ctx context.Context, r *frame.Request, body contex
 	if err != nil {
 		return nil, err
 	}
+	if body.Episode != "" {
+		opened, err := h.Episodes.One(ctx, ask.Query.Owner, body.Episode, ask.Query.AgentID)
+		if err != nil {
+			return nil, err
+		}
+		ask.Episode = opened.Memories
+	}
 	made, err := h.make(ctx, ask)
 	made.Group = group
 	return made, err
@@ -189,6 +197,9 @@ func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly
 		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
 		Messages: body.Format == asMessages, Present: body.Present,
 		WithoutWorking: !frame.OrDefault(body.Working, true), Preferences: frame.OrDefault(body.Preferences, true),
+	}
+	if body.Episode != "" && body.Group {
+		r.Note("episode", "is given with group: an episode is of one user")
 	}
 	ask.Query.MinConfidence = frame.OrDefault(body.MinConfidence, minConfidence)
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories

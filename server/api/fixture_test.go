@@ -37,6 +37,7 @@ import (
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
 	"hippocampus/reflection/derivation"
+	"hippocampus/reflection/episodes"
 	"hippocampus/router"
 	"hippocampus/scorer"
 	"hippocampus/scorer/statement"
@@ -184,7 +185,13 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		}), Reader: f.store},
 		MemoryTool: MemoryToolParts{Runner: memorytool.New(f.store, f.service, f.now), Reader: f.store},
 		Candidates: CandidateParts{Lister: f.store, Promoter: f.service, Threshold: 0.7},
-		Recall:     RecallParts{Recaller: recaller, People: f.store, Sources: f.store, Log: f.store, ZoneOf: f.zones.Of},
+		Recall: RecallParts{
+			Recaller: recaller, People: f.store, Sources: f.store, Log: f.store, ZoneOf: f.zones.Of,
+			Episodes: episodes.New(episodes.Parts{
+				Records: f.store, Embedder: embedder, Now: f.now,
+				Calibration: func(memory.Space) memory.Calibration { return memory.Calibration{} },
+			}),
+		},
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
 		Proposals:  derive,

@@ -20,6 +20,7 @@ type RecallParts struct {
 	People   PeopleReader
 	Sources  SourceReader
 	Log      RecallLister
+	Episodes EpisodeKeeper
 	Limit    int           // memories if the request names no limit; 0: 10
 	Timeout  time.Duration // of the recalls of a context together; 0: unlimited
 	Modes    ModeKeeper
@@ -194,6 +195,7 @@ type recalledBody struct {
 
 	ScoreParts  *partsBody    `json:"score_parts,omitempty"` // nil unless the request asks for it
 	DerivedFrom []wire.Memory `json:"derived_from,omitzero"` // nil unless the request asks for it
+	Episode     *openedBody   `json:"episode,omitempty"`     // likewise, and if it is in no episode
 }
 
 type routeBody struct {
@@ -274,14 +276,33 @@ func (h recallHandlers) recall(ctx context.Context, r *frame.Request, body recal
 	}
 	found := recallBodyOf(recalled, h.now().Sub(start))
 	found.Group = group
-	if body.Expand == expandSources {
+	switch body.Expand {
+	case expandSources:
 		err = h.expand(ctx, query.Owner, found.Memories)
+	case expandEpisodes:
+		err = h.addEpisodes(ctx, query, found.Memories)
 	}
 	return found, err
 }
 
-// expandSources asks for the memories that each memory was derived from.
-const expandSources = "sources"
+// The values of expand.
+const (
+	expandSources  = "sources"  // the memories that each memory was derived from
+	expandEpisodes = "episodes" // the episode of each memory, and its neighbours there
+)
+
+// addEpisodes adds to each recalled memory its episode with the memories next to it.
+func (h recallHandlers) addEpisodes(ctx context.Context, q recall.Query, recalled []recalledBody) error {
+	ids := frame.BodiesOf(recalled, func(m recalledBody) string { return m.ID })
+	of, err := h.Episodes.Of(ctx, q.Owner, ids, q.AsOf)
+	for i, id := range ids {
+		if e, found := of[id]; found {
+			opened := openedOf(e)
+			recalled[i].Episode = &opened
+		}
+	}
+	return err
+}
 
 // expand adds to each recalled memory the memories that it was derived from.
 func (h recallHandlers) expand(ctx context.Context, owner memory.Owner, recalled []recalledBody) error {

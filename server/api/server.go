@@ -109,6 +109,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		candidateHandlers{o.Candidates, quotas, slots.writes},
 		recallHandlers{o.Recall, slots.recalls, now},
 		profileHandlers{o.Recall, slots.recalls, now},
+		episodeHandlers{o.Recall.Episodes, slots.recalls},
 		profileSchemaHandlers{ProfileParts: o.Profiles, modes: o.Modes, slots: slots.recalls, now: now},
 		contexts,
 		reflectHandlers{o.Reflector},

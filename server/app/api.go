@@ -66,7 +66,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		MemoryTool:     api.MemoryToolParts{Runner: w.memoryTool, Reader: record},
 		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest, Threshold: b.cfg.Gate.Threshold},
 		Recall: api.RecallParts{
-			Recaller: r.recaller, People: record, Sources: record, Log: record,
+			Recaller: r.recaller, People: record, Sources: record, Log: record, Episodes: w.episodes,
 			Limit: b.cfg.Recall.Limit, Timeout: b.cfg.Recall.Timeout,
 			ZoneOf: s.zones.Of,
 		},

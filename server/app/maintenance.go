@@ -20,6 +20,7 @@ import (
 	"hippocampus/recall"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
+	"hippocampus/reflection/episodes"
 	"hippocampus/server/api"
 )
 
@@ -58,13 +59,14 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 		jobs.HandleResult(timeout, w.writer.WorkAgain),
 		jobs.HandleResult(timeout, w.ingest.WorkReprocess),
 		jobs.HandleResult(timeout, w.reflection.Work),
+		jobs.HandleResult(timeout, w.episodes.Work),
 		jobs.HandleResult(timeout, w.session.Work),
 		jobs.HandleResult(timeout, w.consolidation.Work),
 		jobs.Handle(mt.notifications.sender.Work),
 		jobs.HandleResult(b.cfg.Schedule.Timeout, mt.erasure.Work),
 	}
 	mt.jobKinds = []string{
-		reflection.ReflectUser{}.Kind(), session.CompactConversation{}.Kind(),
+		reflection.ReflectUser{}.Kind(), episodes.MakeEpisodes{}.Kind(), session.CompactConversation{}.Kind(),
 		consolidation.ConsolidateConversation{}.Kind(), erasure.EraseUser{}.Kind(), write.JudgeAgain{}.Kind(),
 		ingest.ReprocessTurns{}.Kind(),
 	}
@@ -115,6 +117,7 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 	return []jobs.Maintenance{
 		job(set.Timeout, "reflection", set.Reflection, w.reflection.ReflectAll),
 		job(set.Timeout, "compression", set.Compression, mt.compression.CompressAll),
+		job(set.Timeout, "episodes", set.Episodes, w.episodes.MakeAll),
 		job(set.Timeout, "forgetting", set.Forgetting, func(ctx context.Context) (forgetting.Totals, error) {
 			return w.forgetting.RunAll(ctx, cause)
 		}),

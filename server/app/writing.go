@@ -18,6 +18,7 @@ import (
 	"hippocampus/memorytool"
 	"hippocampus/reflection"
 	"hippocampus/reflection/derivation"
+	"hippocampus/reflection/episodes"
 	"hippocampus/router"
 	"hippocampus/scorer/statement"
 )
@@ -29,6 +30,7 @@ type writing struct {
 	session      *session.Service
 	derivation   *derivation.Service
 	reflection   *reflection.Service
+	episodes     *episodes.Service
 	forgetting   *forgetting.Service
 	facts        *facts.Service
 	instructions *instructions.Service
@@ -48,6 +50,9 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		forgetting:   forgetting.New(s.record, s.pusher, forgettingSettings(b.cfg), b.now, b.log.Named("forgetting")),
 		instructions: instructions.New(s.record, b.now),
 	}
+	w.episodes = episodes.New(episodes.Parts{
+		Records: s.record, Embedder: s.embedder, Calibration: r.calibrations.Of, Now: b.now,
+	})
 	w.reflection = reflection.New(reflection.Parts{
 		Records: s.record, Derive: w.derivation, Chat: m.chat, Zone: s.zones.Of,
 		Now: b.now, Log: b.log.Named("reflection"),
@@ -110,7 +115,8 @@ func openConsolidation(b base, s *stores, m *models, w *writing) (*consolidation
 		OnAttempt: func(kind memory.ConsolidationType, state memory.ConsolidationState) {
 			attempts.WithLabelValues(string(kind), string(state)).Inc()
 		},
-		Now: b.now, Lease: b.cfg.Jobs.Lease, Timeout: b.cfg.Jobs.Timeout, Log: log,
+		OnEnded: w.episodes.OnConversationEnded,
+		Now:     b.now, Lease: b.cfg.Jobs.Lease, Timeout: b.cfg.Jobs.Timeout, Log: log,
 	}, consolidationSettings(b.cfg))
 	w.session.OnTurn = func(ctx context.Context, turn session.ProcessedTurn) {
 		if err := service.OnTurn(ctx, turn); err != nil && ctx.Err() == nil {

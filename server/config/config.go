@@ -255,6 +255,7 @@ type Schedule struct {
 	Forgetting    string        `koanf:"forgetting" default:"0 3 * * *" rule:"schedule"`
 	Purge         string        `koanf:"purge" default:"30 3 * * *" rule:"schedule"`
 	Compression   string        `koanf:"compression" default:"0 4 * * *" rule:"schedule"`
+	Episodes      string        `koanf:"episodes" default:"30 4 * * *" rule:"schedule"`
 	Verification  string        `koanf:"verification" default:"0 5 * * *" rule:"schedule"`
 	Timeout       time.Duration `koanf:"timeout" default:"1h" rule:"1s..24h"` // of one run over all users
 }

@@ -461,7 +461,8 @@ const (
 
 // Defines values for RecallRequestExpand.
 const (
-	RecallRequestExpandSources RecallRequestExpand = "sources"
+	RecallRequestExpandEpisodes RecallRequestExpand = "episodes"
+	RecallRequestExpandSources  RecallRequestExpand = "sources"
 )
 
 // Defines values for RecallStageStage.
@@ -1809,6 +1810,11 @@ type ContextRequest struct {
 	// Domains Search these domains, without routing.
 	Domains *Domains `json:"domains,omitempty"`
 
+	// Episode The id of an episode, which the context opens: its memories are those of the episode alone, first those that the
+	// query finds, then the others, oldest first. `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes`
+	// name it. 404 if the user has no such episode. Not with `group`.
+	Episode *string `json:"episode,omitempty"`
+
 	// Filter Only memories for which all entries hold. An entry is one of
 	//
 	// - `"and": [filter, ...]`, `"or": [filter, ...]` or `"not": filter`,
@@ -2695,6 +2701,62 @@ type EndedConversation struct {
 
 	// Conversation A user's turns under one conversation id. Each of their messages is an event.
 	Conversation Conversation `json:"conversation"`
+}
+
+// Episode Memories of a user that belong together by time and meaning.
+type Episode struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Count How many memories it has.
+	//
+	// Example: 8
+	Count int `json:"count"`
+
+	// Domains The domains of its memories, the most frequent first.
+	Domains []Domain `json:"domains"`
+
+	// From RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	From Timestamp `json:"from"`
+
+	// ID The id.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID string `json:"id"`
+
+	// Theme What similar episodes of a user have in common.
+	Theme *Theme `json:"theme,omitempty"`
+
+	// Title What its memories have and the user's other memories do not have, at most three terms.
+	//
+	// Example: Kyoto, Tokyo, ryokan
+	Title string `json:"title"`
+
+	// To RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	To Timestamp `json:"to"`
+}
+
+// EpisodePage One page of episodes.
+type EpisodePage struct {
+	// Episodes The page.
+	Episodes []Episode `json:"episodes"`
+
+	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
+	//
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
 // ErasedCounts What was deleted, or moved, since the request, by whichever calls. Of a merge, vectors are those of the former user.
@@ -5560,6 +5622,32 @@ type LoggedRecall struct {
 	UserID UserID `json:"user_id"`
 }
 
+// MadeEpisodes What was made of a user's memories.
+type MadeEpisodes struct {
+	// Changed How many episodes are new or differ from before.
+	//
+	// Example: 2
+	Changed int `json:"changed"`
+
+	// Episodes How many episodes there are; 0 if `same`.
+	//
+	// Example: 12
+	Episodes int `json:"episodes"`
+
+	// Gone How many episodes are no longer there.
+	//
+	// Example: 0
+	Gone int `json:"gone"`
+
+	// Same No memory has changed since the last time, and nothing was done.
+	Same bool `json:"same"`
+
+	// Themes How many themes they have.
+	//
+	// Example: 3
+	Themes int `json:"themes"`
+}
+
 // Memory A memory as it stands.
 type Memory struct {
 	// AccessCount How often it was recalled.
@@ -6508,6 +6596,54 @@ type Offset = string
 // OpenObject An object with any fields.
 type OpenObject map[string]interface{}
 
+// OpenedEpisode An episode with its memories, or in a recall with those next to one that was recalled.
+type OpenedEpisode struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Count How many memories it has.
+	//
+	// Example: 8
+	Count int `json:"count"`
+
+	// Domains The domains of its memories, the most frequent first.
+	Domains []Domain `json:"domains"`
+
+	// From RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	From Timestamp `json:"from"`
+
+	// ID The id.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID string `json:"id"`
+
+	// Memories The memories, oldest first.
+	Memories []Memory `json:"memories"`
+
+	// Theme What similar episodes of a user have in common.
+	Theme *Theme `json:"theme,omitempty"`
+
+	// Title What its memories have and the user's other memories do not have, at most three terms.
+	//
+	// Example: Kyoto, Tokyo, ryokan
+	Title string `json:"title"`
+
+	// To RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	To Timestamp `json:"to"`
+}
+
 // OutcomeRequest How a workflow turned out.
 type OutcomeRequest struct {
 	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
@@ -7350,7 +7486,8 @@ type RecallRequest struct {
 	// Domains Search these domains, without routing.
 	Domains *Domains `json:"domains,omitempty"`
 
-	// Expand `sources`: each memory comes with those that it was derived from.
+	// Expand `sources`: each memory comes with those that it was derived from. `episodes`: each memory comes with its episode and
+	// the memories that are next to it there, at most two before and two after it, without those that were recalled.
 	Expand *RecallRequestExpand `json:"expand,omitempty"`
 
 	// Explain Whether each memory comes with its `score_parts`, and the answer with its `explanation`. It costs a read of the
@@ -7456,7 +7593,8 @@ type RecallRequest struct {
 	Weights *RankingWeights `json:"weights,omitempty"`
 }
 
-// RecallRequestExpand `sources`: each memory comes with those that it was derived from.
+// RecallRequestExpand `sources`: each memory comes with those that it was derived from. `episodes`: each memory comes with its episode and
+// the memories that are next to it there, at most two before and two after it, without those that were recalled.
 type RecallRequestExpand string
 
 // RecallStage How long a stage of a recall took.
@@ -7534,13 +7672,16 @@ type RecalledMemory struct {
 	// Example: 0.98
 	Decay float64 `json:"decay"`
 
-	// DerivedFrom The memories that it was derived from, in any status; only with `expand`.
+	// DerivedFrom The memories that it was derived from, in any status; only with `expand: sources`.
 	DerivedFrom []Memory `json:"derived_from,omitempty"`
 
 	// Domain The intent domain.
 	//
 	// Example: user_preferences
 	Domain *Domain `json:"domain,omitempty"`
+
+	// Episode An episode with its memories, or in a recall with those next to one that was recalled.
+	Episode *OpenedEpisode `json:"episode,omitempty"`
 
 	// ExpiresAt From when on it is former: a recall about the present leaves it out, one about the past has it with
 	// `former_until`. Left out if it has no such time.
@@ -8968,6 +9109,19 @@ type Successes = int
 //
 // Example: ["health"]
 type Tags = []string
+
+// Theme What similar episodes of a user have in common.
+type Theme struct {
+	// ID The id, for the parameter `theme`.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID string `json:"id"`
+
+	// Title What its episodes have and the user's other memories do not have.
+	//
+	// Example: House, boxes, garden
+	Title string `json:"title"`
+}
 
 // TimeZone The IANA name of a time zone.
 //
@@ -11019,6 +11173,33 @@ type ListUsersParams struct {
 
 	// Cursor next_cursor of the page before, unchanged; left out for the first page.
 	Cursor *NameCursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListEpisodesParams defines parameters for ListEpisodes.
+type ListEpisodesParams struct {
+	// AgentID Only episodes of this agent and those shared by all agents.
+	AgentID *AgentID `form:"agent_id,omitempty" json:"agent_id,omitempty"`
+
+	// Since Only episodes that ended then or later.
+	Since *Timestamp `form:"since,omitempty" json:"since,omitempty"`
+
+	// Until Only episodes that began before.
+	Until *Timestamp `form:"until,omitempty" json:"until,omitempty"`
+
+	// Theme Only episodes of the theme with this id.
+	Theme *string `form:"theme,omitempty" json:"theme,omitempty"`
+
+	// Limit The most rows of one page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before, unchanged; left out for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetEpisodeParams defines parameters for GetEpisode.
+type GetEpisodeParams struct {
+	// AgentID Only episodes of this agent and those shared by all agents.
+	AgentID *AgentID `form:"agent_id,omitempty" json:"agent_id,omitempty"`
 }
 
 // GetProfileParams defines parameters for GetProfile.
@@ -13451,6 +13632,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/users/{user_id}/clone (the `CloneUser` operationId).
 	CloneUser(ctx context.Context, userID UserID, body CloneUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEpisodes List a user's episodes
+	//
+	// What belongs together by time and meaning: a trip, a project, some weeks of house hunting. The one that ended last comes
+	// first. Episodes are made every night, when a conversation ends and by `POST`. They are read as their memories are now:
+	// what is forgotten, superseded or expired since is in no episode and no title, and an episode without memories is not
+	// listed. Messages of the assistant, passages of documents, skills and insights belong to no episode. Role read.
+	//
+	// Corresponds with GET /v1/users/{user_id}/episodes (the `ListEpisodes` operationId).
+	ListEpisodes(ctx context.Context, userID UserID, params *ListEpisodesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MakeEpisodes Make a user's episodes now
+	//
+	// Groups the memories of the user again, as the job `episodes` does every night. The same memories give the same episodes.
+	// If no memory has changed since the last time, it does nothing. Role write.
+	//
+	// Corresponds with POST /v1/users/{user_id}/episodes (the `MakeEpisodes` operationId).
+	MakeEpisodes(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEpisode Read an episode with its memories
+	//
+	// The episode and its memories, oldest first. The id of an episode is that of its first memory in another form, so it
+	// changes when an earlier memory joins the episode. Role read.
+	//
+	// Corresponds with GET /v1/users/{user_id}/episodes/{episode_id} (the `GetEpisode` operationId).
+	GetEpisode(ctx context.Context, userID UserID, episodeID string, params *GetEpisodeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// MergeUsersWithBody Merge a user into another one
 	//
@@ -16608,6 +16815,62 @@ func (c *Client) CloneUserWithBody(ctx context.Context, userID UserID, contentTy
 // Corresponds with POST /v1/users/{user_id}/clone (the `CloneUser` operationId).
 func (c *Client) CloneUser(ctx context.Context, userID UserID, body CloneUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCloneUserRequest(c.Server, userID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEpisodes List a user's episodes
+//
+// What belongs together by time and meaning: a trip, a project, some weeks of house hunting. The one that ended last comes
+// first. Episodes are made every night, when a conversation ends and by `POST`. They are read as their memories are now:
+// what is forgotten, superseded or expired since is in no episode and no title, and an episode without memories is not
+// listed. Messages of the assistant, passages of documents, skills and insights belong to no episode. Role read.
+//
+// Corresponds with GET /v1/users/{user_id}/episodes (the `ListEpisodes` operationId).
+func (c *Client) ListEpisodes(ctx context.Context, userID UserID, params *ListEpisodesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEpisodesRequest(c.Server, userID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MakeEpisodes Make a user's episodes now
+//
+// Groups the memories of the user again, as the job `episodes` does every night. The same memories give the same episodes.
+// If no memory has changed since the last time, it does nothing. Role write.
+//
+// Corresponds with POST /v1/users/{user_id}/episodes (the `MakeEpisodes` operationId).
+func (c *Client) MakeEpisodes(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMakeEpisodesRequest(c.Server, userID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEpisode Read an episode with its memories
+//
+// The episode and its memories, oldest first. The id of an episode is that of its first memory in another form, so it
+// changes when an earlier memory joins the episode. Role read.
+//
+// Corresponds with GET /v1/users/{user_id}/episodes/{episode_id} (the `GetEpisode` operationId).
+func (c *Client) GetEpisode(ctx context.Context, userID UserID, episodeID string, params *GetEpisodeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEpisodeRequest(c.Server, userID, episodeID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -22929,6 +23192,229 @@ func NewCloneUserRequestWithBody(server string, userID UserID, contentType strin
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListEpisodesRequest constructs an http.Request for the ListEpisodes method
+func NewListEpisodesRequest(server string, userID UserID, params *ListEpisodesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/episodes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.AgentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "agent_id", *params.AgentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Until != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "until", *params.Until, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Theme != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "theme", *params.Theme, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewMakeEpisodesRequest constructs an http.Request for the MakeEpisodes method
+func NewMakeEpisodesRequest(server string, userID UserID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/episodes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetEpisodeRequest constructs an http.Request for the GetEpisode method
+func NewGetEpisodeRequest(server string, userID UserID, episodeID string, params *GetEpisodeParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "episode_id", episodeID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/episodes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.AgentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "agent_id", *params.AgentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }

@@ -850,6 +850,36 @@ class EndedConversation(Model):
     """Those that reach the conversation's last event, and those that wait, the newest first."""
 
 
+class Episode(Model):
+    """Memories of a user that belong together by time and meaning."""
+
+    id: str
+    """The id."""
+
+    agent_id: AgentID | None = None
+    title: str
+    """What its memories have and the user's other memories do not have, at most three terms."""
+
+    from_: Timestamp = Field(..., alias="from")
+    to: Timestamp
+    count: int
+    """How many memories it has."""
+
+    domains: list[Domain]
+    """The domains of its memories, the most frequent first."""
+
+    theme: Theme | None = None
+
+
+class EpisodePage(Model):
+    """One page of episodes."""
+
+    episodes: list[Episode]
+    """The page."""
+
+    next_cursor: NextCursor | None = None
+
+
 class ErasedCounts(Model):
     """What was deleted, or moved, since the request, by whichever calls. Of a merge, vectors are those of the former user."""
 
@@ -1667,6 +1697,25 @@ class LoggedRecall(Model):
     at: Timestamp
 
 
+class MadeEpisodes(Model):
+    """What was made of a user's memories."""
+
+    episodes: int
+    """How many episodes there are; 0 if `same`."""
+
+    themes: int
+    """How many themes they have."""
+
+    changed: int
+    """How many episodes are new or differ from before."""
+
+    gone: int
+    """How many episodes are no longer there."""
+
+    same: bool
+    """No memory has changed since the last time, and nothing was done."""
+
+
 class Memory(Model):
     """A memory as it stands."""
 
@@ -1998,6 +2047,29 @@ class NextForgetting(Model):
 
 Offset = TypeAliasType("Offset", str)
 """An offset from UTC."""
+
+
+class OpenedEpisode(Model):
+    """An episode with its memories, or in a recall with those next to one that was recalled."""
+
+    id: str
+    """The id."""
+
+    agent_id: AgentID | None = None
+    title: str
+    """What its memories have and the user's other memories do not have, at most three terms."""
+
+    from_: Timestamp = Field(..., alias="from")
+    to: Timestamp
+    count: int
+    """How many memories it has."""
+
+    domains: list[Domain]
+    """The domains of its memories, the most frequent first."""
+
+    theme: Theme | None = None
+    memories: list[Memory]
+    """The memories, oldest first."""
 
 
 class ParticipantTurn(Model):
@@ -2589,7 +2661,9 @@ class RecalledMemory(Model):
 
     score_parts: ScoreParts | None = None
     derived_from: list[Memory] | None = None
-    """The memories that it was derived from, in any status; only with `expand`."""
+    """The memories that it was derived from, in any status; only with `expand: sources`."""
+
+    episode: OpenedEpisode | None = None
 
 
 class RecordedOutcome(Model):
@@ -3205,6 +3279,16 @@ Successes = TypeAliasType("Successes", int)
 
 Tags = TypeAliasType("Tags", list[str])
 """Words of the writer's own."""
+
+
+class Theme(Model):
+    """What similar episodes of a user have in common."""
+
+    id: str
+    """The id, for the parameter `theme`."""
+
+    title: str
+    """What its episodes have and the user's other memories do not have."""
 
 
 TimeZone = TypeAliasType("TimeZone", str)

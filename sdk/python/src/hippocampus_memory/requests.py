@@ -199,6 +199,14 @@ class ContextRequest(TypedDict):
 
     """
 
+    episode: NotRequired[str]
+    """
+    The id of an episode, which the context opens: its memories are those of the episode alone, first those that the
+    query finds, then the others, oldest first. `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes`
+    name it. 404 if the user has no such episode. Not with `group`.
+
+    """
+
 
 class ContextShares(TypedDict):
     """They need not add up to 1; a part that is left out has a share of 0. Without any part they are those of `default`."""
@@ -1110,6 +1118,12 @@ class GetConversationQuery(TypedDict):
     """next_cursor of the page before, unchanged; left out for the first page."""
 
 
+class GetEpisodeQuery(TypedDict):
+    """The query parameters of getEpisode."""
+
+    agent_id: NotRequired[AgentID]
+
+
 class GetInstructionQuery(TypedDict):
     """The query parameters of getInstruction."""
 
@@ -1381,6 +1395,22 @@ class ListDocumentsQuery(TypedDict):
 
     user_id: UserID
     agent_id: NotRequired[AgentID]
+    limit: NotRequired[int]
+    """The most rows of one page."""
+
+    cursor: NotRequired[str]
+    """next_cursor of the page before, unchanged; left out for the first page."""
+
+
+class ListEpisodesQuery(TypedDict):
+    """The query parameters of listEpisodes."""
+
+    agent_id: NotRequired[AgentID]
+    since: NotRequired[Timestamp]
+    until: NotRequired[Timestamp]
+    theme: NotRequired[str]
+    """Only episodes of the theme with this id."""
+
     limit: NotRequired[int]
     """The most rows of one page."""
 
@@ -2067,8 +2097,12 @@ class RecallRequest(TypedDict):
     decay_rate: NotRequired[DecayRate]
     candidates: NotRequired[CandidateLimit]
     group: NotRequired[GroupWanted]
-    expand: NotRequired[Literal["sources"] | str]
-    """`sources`: each memory comes with those that it was derived from."""
+    expand: NotRequired[Literal["sources", "episodes"] | str]
+    """
+    `sources`: each memory comes with those that it was derived from. `episodes`: each memory comes with its episode and
+    the memories that are next to it there, at most two before and two after it, without those that were recalled.
+
+    """
 
     explain: NotRequired[bool]
     """

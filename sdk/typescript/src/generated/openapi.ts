@@ -2047,6 +2047,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user_id}/episodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a user's episodes
+         * @description What belongs together by time and meaning: a trip, a project, some weeks of house hunting. The one that ended last comes
+         *     first. Episodes are made every night, when a conversation ends and by `POST`. They are read as their memories are now:
+         *     what is forgotten, superseded or expired since is in no episode and no title, and an episode without memories is not
+         *     listed. Messages of the assistant, passages of documents, skills and insights belong to no episode. Role read.
+         */
+        get: operations["listEpisodes"];
+        put?: never;
+        /**
+         * Make a user's episodes now
+         * @description Groups the memories of the user again, as the job `episodes` does every night. The same memories give the same episodes.
+         *     If no memory has changed since the last time, it does nothing. Role write.
+         */
+        post: operations["makeEpisodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user_id}/episodes/{episode_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an episode with its memories
+         * @description The episode and its memories, oldest first. The id of an episode is that of its first memory in another form, so it
+         *     changes when an earlier memory joins the episode. Role read.
+         */
+        get: operations["getEpisode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user_id}/profile": {
         parameters: {
             query?: never;
@@ -3006,10 +3055,11 @@ export interface components {
             candidates?: components["schemas"]["CandidateLimit"];
             group?: components["schemas"]["GroupWanted"];
             /**
-             * @description `sources`: each memory comes with those that it was derived from.
+             * @description `sources`: each memory comes with those that it was derived from. `episodes`: each memory comes with its episode and
+             *     the memories that are next to it there, at most two before and two after it, without those that were recalled.
              * @enum {string}
              */
-            expand?: "sources";
+            expand?: "sources" | "episodes";
             /**
              * @description Whether each memory comes with its `score_parts`, and the answer with its `explanation`. It costs a read of the
              *     candidates that were left out.
@@ -5769,6 +5819,100 @@ export interface components {
             content: string;
             at: components["schemas"]["Timestamp"];
         };
+        /** @description What similar episodes of a user have in common. */
+        Theme: {
+            /**
+             * @description The id, for the parameter `theme`.
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
+            id: string;
+            /**
+             * @description What its episodes have and the user's other memories do not have.
+             * @example House, boxes, garden
+             */
+            title: string;
+        };
+        /** @description Memories of a user that belong together by time and meaning. */
+        Episode: {
+            /**
+             * @description The id.
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
+            id: string;
+            agent_id?: components["schemas"]["AgentID"];
+            /**
+             * @description What its memories have and the user's other memories do not have, at most three terms.
+             * @example Kyoto, Tokyo, ryokan
+             */
+            title: string;
+            from: components["schemas"]["Timestamp"];
+            to: components["schemas"]["Timestamp"];
+            /**
+             * @description How many memories it has.
+             * @example 8
+             */
+            count: number;
+            /** @description The domains of its memories, the most frequent first. */
+            domains: components["schemas"]["Domain"][];
+            theme?: components["schemas"]["Theme"];
+        };
+        /** @description An episode with its memories, or in a recall with those next to one that was recalled. */
+        OpenedEpisode: {
+            /**
+             * @description The id.
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
+            id: string;
+            agent_id?: components["schemas"]["AgentID"];
+            /**
+             * @description What its memories have and the user's other memories do not have, at most three terms.
+             * @example Kyoto, Tokyo, ryokan
+             */
+            title: string;
+            from: components["schemas"]["Timestamp"];
+            to: components["schemas"]["Timestamp"];
+            /**
+             * @description How many memories it has.
+             * @example 8
+             */
+            count: number;
+            /** @description The domains of its memories, the most frequent first. */
+            domains: components["schemas"]["Domain"][];
+            theme?: components["schemas"]["Theme"];
+            /** @description The memories, oldest first. */
+            memories: components["schemas"]["Memory"][];
+        };
+        /** @description One page of episodes. */
+        EpisodePage: {
+            /** @description The page. */
+            episodes: components["schemas"]["Episode"][];
+            next_cursor?: components["schemas"]["NextCursor"];
+        };
+        /** @description What was made of a user's memories. */
+        MadeEpisodes: {
+            /**
+             * @description How many episodes there are; 0 if `same`.
+             * @example 12
+             */
+            episodes: number;
+            /**
+             * @description How many themes they have.
+             * @example 3
+             */
+            themes: number;
+            /**
+             * @description How many episodes are new or differ from before.
+             * @example 2
+             */
+            changed: number;
+            /**
+             * @description How many episodes are no longer there.
+             * @example 0
+             */
+            gone: number;
+            /** @description No memory has changed since the last time, and nothing was done. */
+            same: boolean;
+        };
         /** @description One page of users. */
         UserPage: {
             /** @description The page. */
@@ -5981,8 +6125,9 @@ export interface components {
             /** @description How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. `former`: it was superseded, and is similar or was superseded by a candidate. */
             sources: ("vector" | "lexical" | "own_write" | "skill" | "successor" | "former" | "date")[];
             score_parts?: components["schemas"]["ScoreParts"];
-            /** @description The memories that it was derived from, in any status; only with `expand`. */
+            /** @description The memories that it was derived from, in any status; only with `expand: sources`. */
             derived_from?: components["schemas"]["Memory"][];
+            episode?: components["schemas"]["OpenedEpisode"];
         };
         /** @description What was erased of a user. */
         ErasureReceipt: {
@@ -6658,6 +6803,12 @@ export interface components {
              * @default true
              */
             working_memory?: boolean;
+            /**
+             * @description The id of an episode, which the context opens: its memories are those of the episode alone, first those that the
+             *     query finds, then the others, oldest first. `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes`
+             *     name it. 404 if the user has no such episode. Not with `group`.
+             */
+            episode?: string;
         };
         /** @description A context, and what it was made of. */
         ContextAnswer: {
@@ -12110,6 +12261,113 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEpisodes: {
+        parameters: {
+            query?: {
+                /** @description Only episodes of this agent and those shared by all agents. */
+                agent_id?: components["schemas"]["AgentID"];
+                /** @description Only episodes that ended then or later. */
+                since?: components["schemas"]["Timestamp"];
+                /** @description Only episodes that began before. */
+                until?: components["schemas"]["Timestamp"];
+                /** @description Only episodes of the theme with this id. */
+                theme?: string;
+                /** @description The most rows of one page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description next_cursor of the page before, unchanged; left out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /** @description The user's id, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of episodes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodePage"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    makeEpisodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's id, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was made. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeEpisodes"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEpisode: {
+        parameters: {
+            query?: {
+                /** @description Only episodes of this agent and those shared by all agents. */
+                agent_id?: components["schemas"]["AgentID"];
+            };
+            header?: never;
+            path: {
+                /** @description The user's id, percent-encoded (`/` is `%2F`). */
+                user_id: components["schemas"]["UserID"];
+                /** @description The id of the episode. */
+                episode_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The episode. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedEpisode"];
+                };
             };
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
