@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -130,11 +131,12 @@ func (s *Service) grouped(ctx context.Context, owner memory.Owner) (all []db.Epi
 	if err != nil {
 		return nil, 0, err
 	}
+	words := corpusOf(slices.Concat(slices.Collect(maps.Values(byAgent))...))
 	for agent, items := range byAgent {
 		for i := range items {
 			items[i].embedding = embeddings[items[i].id]
 		}
-		episodes, n := rowsOf(items, s.Calibration(space))
+		episodes, n := rowsOf(items, words, s.Calibration(space))
 		for i := range episodes {
 			episodes[i].Owner, episodes[i].AgentID = owner, agent
 		}
@@ -175,13 +177,12 @@ func statementsOf(docs []db.Document, now time.Time) map[string][]item {
 	return byAgent
 }
 
-// rowsOf groups items into episodes and themes.
-func rowsOf(items []item, c memory.Calibration) (rows []db.Episode, themes int) {
+// rowsOf groups items into episodes and themes, which are named by what the other words of the user lack.
+func rowsOf(items []item, words corpus, c memory.Calibration) (rows []db.Episode, themes int) {
 	groups := group(items, c)
 	if len(groups) == 0 {
 		return nil, 0
 	}
-	words := corpusOf(items)
 	labels := make([]label, len(groups))
 	rows = make([]db.Episode, len(groups))
 	for i, g := range groups {

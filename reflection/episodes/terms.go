@@ -199,6 +199,9 @@ func (c corpus) termsOf(statements []item) []Term {
 		}
 		others := float64(c.counts[key] - len(t.of))
 		rest := float64(c.statements - len(statements))
+		if 2*others*float64(len(statements)) > float64(len(t.of))*rest {
+			continue // the others have it half as often, as the user's name
+		}
 		t.tells = math.Log(1+(rest+1)/(8*others+1)) * lengthens(t.use)
 		if t.named {
 			t.tells *= 1.25

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -101,5 +103,141 @@ func TestEpisodes_AgreeWithAReader(t *testing.T) {
 				t.Errorf("%s: precision %.3f, recall %.3f", name, precision, recall)
 			}
 		}
+	})
+}
+
+// titles lists the titles of episodes.
+func titles(episodes []object) (all []string) {
+	for _, e := range episodes {
+		all = append(all, e["title"].(string))
+	}
+	return all
+}
+
+// Episodes follow their memories: what is forgotten or superseded leaves them and their titles, what an agent alone sees
+// stays with it, and a key of one user reads the episodes of this user. They are made again when a conversation has
+// ended, and outlast a restart; a merge, a clone and an import make them again, and an erasure leaves none.
+func TestEpisodes_FollowTheirMemories(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		write := func(user, agent, at, content string) string {
+			t.Helper()
+			body := object{"user_id": user, "content": content, "at": at, "importance": 0.9}
+			if agent != "" {
+				body["agent_id"] = agent
+			}
+			return s.call("POST", "/v1/memories", body, 201).body["id"].(string)
+		}
+		trip := []string{
+			write("ada", "", "2026-05-01T09:00:00Z", "Ada plans a trip to Kyoto in June."),
+			write("ada", "", "2026-05-03T09:00:00Z", "Ada booked a ryokan in Kyoto for the trip."),
+			write("ada", "", "2026-05-05T09:00:00Z", "Ada bought rail passes for the trip to Kyoto."),
+			write("ada", "", "2026-05-07T09:00:00Z", "Ada will meet Zaphod at the temple in Kyoto."),
+			write("ada", "", "2026-05-09T09:00:00Z", "Ada met Zaphod, and the trip to Kyoto was fine."),
+		}
+		for i, content := range []string{
+			"Ada's surgeon found a tumour.", "Ada's tumour is benign, the surgeon says.", "Ada's surgeon removes the tumour.",
+		} {
+			write("ada", "doctor", fmt.Sprintf("2026-05-1%dT09:00:00Z", i), content)
+		}
+		write("ada", "", "2026-05-20T09:00:00Z", "The dishwasher leaks.")
+		s.call("POST", "/v1/users/ada/episodes", nil, 200)
+		if r := s.call("POST", "/v1/users/ada/episodes", nil, 200); r.body["same"] != true {
+			t.Errorf("made twice: %s", r.raw)
+		}
+		if all := titles(s.episodes("ada", "")); !slices.Equal(all, []string{"Surgeon, tumour", "Kyoto, trip, Zaphod"}) {
+			t.Fatalf("episodes %q", all)
+		}
+		if seen := titles(s.episodes("ada", "&agent_id=cook")); !slices.Equal(seen, []string{"Kyoto, trip, Zaphod"}) {
+			t.Errorf("another agent sees %q", seen)
+		}
+		first := s.call("GET", "/v1/users/ada/episodes?agent_id=cook", nil, 200).list("episodes")[0]
+		private := s.call("GET", "/v1/users/ada/episodes?limit=1", nil, 200).list("episodes")[0]["id"].(string)
+		s.call("GET", "/v1/users/ada/episodes/"+private+"?agent_id=cook", nil, 404)
+		s.call("GET", "/v1/users/bob/episodes/"+private, nil, 404)
+		if in := s.episodes("ada", "&since=2026-05-10T00:00:00Z"); len(in) != 1 || in[0]["id"] != private {
+			t.Errorf("since: %v", titles(in))
+		}
+		if in := s.episodes("ada", "&until=2026-05-02T00:00:00Z"); len(in) != 1 || in[0]["id"] != first["id"] {
+			t.Errorf("until: %v", titles(in))
+		}
+		admin := s.key
+		s.key = s.createKey("--role", "write", "--user", "ada")
+		s.call("GET", "/v1/users/ada/episodes", nil, 200)
+		s.call("GET", "/v1/users/bob/episodes", nil, 403)
+		s.call("POST", "/v1/users/bob/episodes", nil, 403)
+		s.key = admin
+
+		recalled := s.call("POST", "/v1/recall", object{
+			"user_id": "ada", "agent_id": "cook", "query": "ryokan in Kyoto", "expand": "episodes", "limit": 1, "touch": false,
+		}, 200).list("memories")[0]
+		near, _ := recalled["episode"].(map[string]any)
+		var ids []string
+		for _, m := range listOf(near["memories"]) {
+			ids = append(ids, m["id"].(string))
+		}
+		if recalled["id"] != trip[1] || near["title"] != "Kyoto, trip, Zaphod" || near["count"] != 5.0 ||
+			!slices.Equal(ids, []string{trip[0], trip[2], trip[3]}) {
+			t.Errorf("a recalled memory with its episode: %v", recalled)
+		}
+		opened := s.call("POST", "/v1/context", object{
+			"user_id": "ada", "agent_id": "cook", "query": "What did Ada book?", "episode": first["id"], "preferences": false,
+		}, 200)
+		if strings.Contains(opened.raw, "tumour") || strings.Contains(opened.raw, "dishwasher") ||
+			strings.Count(opened.body["text"].(string), "Kyoto") != 5 {
+			t.Errorf("a context of an episode: %s", opened.body["text"])
+		}
+		s.call("POST", "/v1/context", object{
+			"user_id": "ada", "agent_id": "cook", "query": "tumour", "episode": private,
+		}, 404)
+
+		s.call("DELETE", "/v1/memories/"+trip[3], nil, 200)
+		s.call("DELETE", "/v1/memories/"+trip[4], nil, 200)
+		after := s.call("GET", "/v1/users/ada/episodes?agent_id=cook", nil, 200)
+		if strings.Contains(after.raw, "Zaphod") || after.list("episodes")[0]["count"] != 3.0 {
+			t.Errorf("after two memories were forgotten: %s", after.raw)
+		}
+		s.call("POST", "/v1/memories/"+trip[3]+"/restore", nil, 200)
+		s.kill()
+		s.run()
+		s.ready()
+		if all := titles(s.episodes("ada", "&agent_id=cook")); !slices.Equal(all, []string{"Kyoto, trip, Zaphod"}) {
+			t.Errorf("after a restore and a restart: %q", all)
+		}
+
+		for i, said := range []string{"I want to learn Danish.", "My Danish course began.", "I passed the Danish exam."} {
+			s.call("POST", "/v1/turns", object{
+				"user_id": "bob", "conversation_id": "c", "wait": true, "messages": []object{
+					{"role": "user", "content": said, "at": fmt.Sprintf("2026-06-0%dT09:00:00Z", i+1)},
+				},
+			}, 200)
+		}
+		s.call("POST", "/v1/conversations/c/end", object{"user_id": "bob"}, 202)
+		eventually(t, "the episodes of an ended conversation", func() string {
+			if all := titles(s.episodes("bob", "")); len(all) != 1 || !strings.Contains(all[0], "Danish") {
+				return fmt.Sprintf("%q", all)
+			}
+			return ""
+		})
+		s.call("POST", "/v1/users/bob/clone", object{"into": "copy"}, 200)
+		s.call("POST", "/v1/users/copy/episodes", nil, 200)
+		if all := titles(s.episodes("copy", "")); !slices.Equal(all, titles(s.episodes("bob", ""))) {
+			t.Errorf("a clone has %q", all)
+		}
+		s.call("POST", "/v1/users/bob/merge", object{"into": "ada"}, 200)
+		eventually(t, "the episodes after a merge", func() string {
+			s.call("POST", "/v1/users/ada/episodes", nil, 200, 409)
+			if all := titles(s.episodes("ada", "")); len(all) != 3 {
+				return fmt.Sprintf("%q", all)
+			}
+			return ""
+		})
+		s.call("DELETE", "/v1/users/ada", nil, 200)
+		eventually(t, "an erasure", func() string {
+			if all := s.episodes("ada", ""); len(all) > 0 {
+				return fmt.Sprintf("%q", titles(all))
+			}
+			return ""
+		})
 	})
 }
