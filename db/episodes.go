@@ -64,4 +64,6 @@ type EpisodeTx interface {
 	// ChangeEpisodes deletes the episodes with the ids gone, then replaces or adds some, and notes that all episodes are
 	// made of a revision. Members that do not exist any more are left out.
 	ChangeEpisodes(ctx context.Context, gone []string, changed []Episode, revision int64) error
+	// LabelEpisode replaces the label of an episode with the ID and the Basis of e. If there is none, it does nothing.
+	LabelEpisode(ctx context.Context, e Episode) error
 }

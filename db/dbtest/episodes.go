@@ -120,6 +120,15 @@ func episodes(t *testing.T, s db.Store) {
 	state, err = s.EpisodeState(ctx, alice)
 	must(t, err)
 	wantSame(t, "made of", state.Made, int64(7))
+	c.Label = json.RawMessage(`{"name":"b"}`)
+	stale := c
+	stale.Basis, stale.Label = "1", json.RawMessage(`{"name":"a"}`)
+	for _, e := range []db.Episode{c, stale} {
+		must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error { return tx.LabelEpisode(ctx, e) }))
+	}
+	found, err := s.ListEpisodes(ctx, db.EpisodeFilter{Owner: alice, IDs: []string{c.ID}, At: after(50), Limit: 1})
+	must(t, err)
+	wantSame(t, "the label", string(found[0].Label), string(c.Label))
 	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
 		_, err := tx.Purge(ctx, memory.IDs(memories[2:3]))
 		return err
@@ -173,4 +182,5 @@ func exerciseEpisodes(t *testing.T, s db.Store, owner memory.Owner, members []st
 	must(t, err)
 	_, err = s.EpisodeState(ctx, owner)
 	must(t, err)
+	must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error { return tx.LabelEpisode(ctx, e) }))
 }

@@ -126,6 +126,12 @@ func (u *UserTx) ChangeEpisodes(ctx context.Context, gone []string, changed []db
 	return u.fault(err, "store the episodes")
 }
 
+func (u *UserTx) LabelEpisode(ctx context.Context, e db.Episode) error {
+	_, err := u.exec(ctx, `UPDATE episodes SET label = $5 WHERE app_id = $1 AND user_id = $2 AND id = $3 AND basis = $4`,
+		u.Owner.AppID, u.Owner.UserID, e.ID, e.Basis, e.Label)
+	return u.fault(err, "name the episode")
+}
+
 // deleteEpisodes deletes the episodes of memories, and those of the same themes.
 func (c conn) deleteEpisodes(ctx context.Context, owner memory.Owner, memories []string) error {
 	type place struct{ episode, theme string }

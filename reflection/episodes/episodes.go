@@ -31,6 +31,7 @@ type Records interface {
 	EachEmbedding(ctx context.Context, owner memory.Owner, model string, limit int,
 		f func(id string, embedding []float32)) error
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	CountActive(ctx context.Context, owner memory.Owner) (int, error)
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
 	EnqueueForConversation(ctx context.Context, c memory.Conversation, job db.Job) error
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
@@ -41,6 +42,7 @@ type Parts struct {
 	Records     Records
 	Embedder    llm.Embedder
 	Calibration func(memory.Space) memory.Calibration // of similarities; zero: words decide alone
+	Chat        llm.Chat                              // nil: episodes are named by their terms
 	Now         func() time.Time
 }
 
@@ -66,6 +68,7 @@ type Made struct {
 type label struct {
 	Terms []Term `json:"terms"`
 	Theme []Term `json:"theme,omitempty"` // terms of the theme
+	Name  *name  `json:"name,omitempty"`  // by a model; nil: it was not asked, without a title: its answer was refused
 }
 
 // Make groups the memories of a user again, and stores what has changed. If no memory has changed since the last run, it
@@ -88,21 +91,19 @@ func (s *Service) Make(ctx context.Context, owner memory.Owner) (Made, error) {
 		return Made{}, err
 	}
 	made := Made{Episodes: len(now), Themes: themes}
-	before := map[string]string{}
+	before := map[string]db.Episode{}
 	for _, e := range stored {
-		before[e.ID] = e.Basis
+		before[e.ID] = e
 	}
 	var changed []db.Episode
 	for _, e := range now {
-		if before[e.ID] != e.Basis {
+		if before[e.ID].Basis != e.Basis {
+			e.Label = named(e, before[e.ID])
 			changed = append(changed, e)
 		}
 		delete(before, e.ID)
 	}
-	gone := make([]string, 0, len(before))
-	for id := range before {
-		gone = append(gone, id)
-	}
+	gone := slices.Collect(maps.Keys(before))
 	made.Changed, made.Gone = len(changed), len(gone)
 	return made, s.Records.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
 		if current, err := tx.State(ctx); err != nil {
@@ -112,6 +113,17 @@ func (s *Service) Make(ctx context.Context, owner memory.Owner) (Made, error) {
 		}
 		return tx.ChangeEpisodes(ctx, gone, changed, state.Current)
 	})
+}
+
+// named returns the label of an episode, with the name that it had before if that still fits.
+func named(e, before db.Episode) json.RawMessage {
+	var now, then label
+	if json.Unmarshal(before.Label, &then) != nil || !then.Name.keepsFor(e.Members) || json.Unmarshal(e.Label, &now) != nil {
+		return e.Label
+	}
+	now.Name = then.Name
+	raw, _ := json.Marshal(now) // strings only: cannot fail
+	return raw
 }
 
 // grouped returns the episodes of the user's memories, by their ids, and the number of themes.
@@ -229,10 +241,11 @@ type Totals struct {
 	Same     int `json:"same"`     // users of whom no memory has changed since the last run
 	Episodes int `json:"episodes"` // of the others
 	Changed  int `json:"changed"`
+	Named    int `json:"named"`  // by the chat model
 	Failed   int `json:"failed"` // users whose run failed
 }
 
-// MakeAll makes the episodes of every user; see jobs.EachOwner.
+// MakeAll makes the episodes of every user, and has the chat model name them; see jobs.EachOwner.
 func (s *Service) MakeAll(ctx context.Context) (totals Totals, err error) {
 	totals.Failed, err = jobs.EachOwner(ctx, s.Records, func(owner memory.Owner) error {
 		made, err := s.Make(ctx, owner)
@@ -241,6 +254,11 @@ func (s *Service) MakeAll(ctx context.Context) (totals Totals, err error) {
 		totals.Changed += made.Changed
 		if made.Same {
 			totals.Same++
+		}
+		if err == nil {
+			var named int
+			named, err = s.Name(ctx, owner)
+			totals.Named += named
 		}
 		return err
 	})
@@ -266,9 +284,18 @@ func (s *Service) OnConversationEnded(ctx context.Context, c memory.Conversation
 	return s.Records.EnqueueForConversation(ctx, c, job)
 }
 
+// maxAtOnce is how many active memories a user has at most whose episodes are made when a conversation ends: of more,
+// the schedule makes them.
+const maxAtOnce = 5_000
+
 // Work does the job. If the user was erased in the meantime, there is nothing to do.
 func (s *Service) Work(ctx context.Context, job MakeEpisodes) (any, error) {
-	made, err := s.Make(ctx, memory.Owner{AppID: job.AppID, UserID: job.UserID})
+	owner := memory.Owner{AppID: job.AppID, UserID: job.UserID}
+	n, err := s.Records.CountActive(ctx, owner)
+	if err != nil || n > maxAtOnce {
+		return nil, err
+	}
+	made, err := s.Make(ctx, owner)
 	if memory.IsKind(err, memory.KindConflict) {
 		return nil, nil
 	}

@@ -67,7 +67,7 @@ func (s *Service) List(ctx context.Context, f db.EpisodeFilter) ([]Episode, erro
 		e := Episode{ID: row.ID, AgentID: row.AgentID, Memories: of[row.ID], Count: len(of[row.ID]), Ended: row.Ended}
 		e.From, e.To = e.Memories[0].CreatedAt, e.Memories[len(e.Memories)-1].CreatedAt
 		e.Domains = domainsOf(e.Memories)
-		e.Title = titleOf(labels[i].hold(labels[i].Terms, current))
+		e.Title = cmp.Or(labels[i].Name.title(current), titleOf(labels[i].hold(labels[i].Terms, current)))
 		if e.Title == "" {
 			e.Title = titleOfMemories(e.Memories)
 		}

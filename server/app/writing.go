@@ -51,7 +51,7 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		instructions: instructions.New(s.record, b.now),
 	}
 	w.episodes = episodes.New(episodes.Parts{
-		Records: s.record, Embedder: s.embedder, Calibration: r.calibrations.Of, Now: b.now,
+		Records: s.record, Embedder: s.embedder, Calibration: r.calibrations.Of, Chat: m.chat, Now: b.now,
 	})
 	w.reflection = reflection.New(reflection.Parts{
 		Records: s.record, Derive: w.derivation, Chat: m.chat, Zone: s.zones.Of,

@@ -17,6 +17,7 @@ import (
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
 	"hippocampus/reflection/derivation"
+	"hippocampus/reflection/episodes"
 	"hippocampus/router"
 	"hippocampus/scorer"
 	"hippocampus/scorer/statement"
@@ -121,6 +122,13 @@ func tryFields(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (ma
 		made = append(made, Made{Verdict: string(memory.Kept), Content: f.Field + ": " + f.Value, Note: "from " + f.ID})
 	}
 	return made, err
+}
+
+func tryName(ctx context.Context, chat llm.Chat, _ config.Config, t Input) ([]Made, error) {
+	if len(t.Memories) == 0 {
+		return nil, errNoMemories
+	}
+	return oneMade(episodes.Try(ctx, chat, t.statements(t.Memories)))
 }
 
 func tryCompress(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {

@@ -85,6 +85,7 @@ var Prompts = []Prompt{
 	{Name: "route", Use: "choose the domains of a query", Input: "query", try: tryRoute},
 	{Name: "reflect", Use: "condense facts into insights", Input: "memories", try: tryReflect},
 	{Name: "fields", Use: "fill the app's schema of profiles", Input: "memories, schema", try: tryFields},
+	{Name: "name", Use: "name an episode", Input: "memories", try: tryName},
 	{Name: "compress", Use: "condense old memories into summaries", Input: "memories", try: tryCompress},
 	{Name: "condense", Use: "shorten the memories of a context", Input: "memories, max_chars", try: tryCondense},
 	{Name: "compact", Use: "condense the older half of a conversation", Input: "messages, summary, max_chars",

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hippocampus/internal/llm/llmtest"
 )
 
 // lived is a statement of a life, and the episode that a reader puts it into; "-": none.
@@ -112,6 +114,42 @@ func titles(episodes []object) (all []string) {
 		all = append(all, e["title"].(string))
 	}
 	return all
+}
+
+// The nightly job has the chat model name episodes: a name that the memories do not have is refused, and a name goes with
+// a memory that it was read from.
+func TestEpisodes_AreNamedByAModel(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, size size) {
+		models := llmtest.New(t)
+		models.OnPrompt("hippocampus/name", func(r llmtest.ChatRequest) llmtest.Reply {
+			if strings.Contains(r.User, "Kyoto") {
+				return llmtest.Text(`{"title":"Trip to Kyoto with Zaphod"}`)
+			}
+			return llmtest.Text(`{"title":"Leg cancer"}`)
+		})
+		s := start(t, append(append(size.settings(t), withModels(models)...), "HIPPOCAMPUS_SCHEDULE_EPISODES=@every 1s")...)
+		var ids []string
+		for i, content := range []string{
+			"I plan a trip to Kyoto.", "I booked a ryokan in Kyoto.", "I meet Zaphod in Kyoto.", "The train to Kyoto was late.",
+			"The surgeon found a tumour.", "The tumour is benign, the surgeon says.", "The surgeon removes the tumour.",
+		} {
+			ids = append(ids, s.call("POST", "/v1/memories", object{
+				"user_id": "ada", "content": content, "at": fmt.Sprintf("2026-05-%02dT09:00:00Z", 1+i), "importance": 0.9,
+			}, 201).body["id"].(string))
+		}
+		wait := func(want ...string) {
+			t.Helper()
+			eventually(t, "titles", func() string {
+				if all := titles(s.episodes("ada", "")); !slices.Equal(all, want) {
+					return fmt.Sprintf("%q", all)
+				}
+				return ""
+			})
+		}
+		wait("Surgeon, tumour", "Trip to Kyoto with Zaphod")
+		s.call("POST", "/v1/memories/forget", object{"ids": []string{ids[2]}}, 200)
+		wait("Surgeon, tumour", "Kyoto")
+	})
 }
 
 // Episodes follow their memories: what is forgotten or superseded leaves them and their titles, what an agent alone sees

@@ -1938,6 +1938,12 @@ func (store *crashingTx) KeepProfile(ctx context.Context, p db.FilledProfile) er
 	})
 }
 
+func (store *crashingTx) LabelEpisode(ctx context.Context, e db.Episode) error {
+	return act(store.fuse, "tx.LabelEpisode", func() error {
+		return store.real.LabelEpisode(ctx, e)
+	})
+}
+
 func (store *crashingTx) LeaveOut(ctx context.Context, turnID string, leftOut []memory.Omission) error {
 	return act(store.fuse, "tx.LeaveOut", func() error {
 		return store.real.LeaveOut(ctx, turnID, leftOut)

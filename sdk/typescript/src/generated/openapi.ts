@@ -7759,7 +7759,7 @@ export interface components {
          * @description A kind of job.
          * @enum {string}
          */
-        JobKind: "compact_conversation" | "compression" | "consolidate_conversation" | "consolidation" | "erase_user" | "events" | "facts" | "forgetting" | "idle_conversations" | "judge_again" | "past_messages" | "purge" | "rebuild" | "recall_log" | "reembedding" | "reflect_user" | "reflection" | "repair" | "reprocess_turns" | "verification";
+        JobKind: "compact_conversation" | "compression" | "consolidate_conversation" | "consolidation" | "episodes" | "erase_user" | "events" | "facts" | "forgetting" | "idle_conversations" | "judge_again" | "make_episodes" | "past_messages" | "purge" | "rebuild" | "recall_log" | "reembedding" | "reflect_user" | "reflection" | "repair" | "reprocess_turns" | "verification";
         /** @description One page of webhooks. */
         WebhookPage: {
             /** @description The page. */
@@ -10940,6 +10940,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
