@@ -44,8 +44,8 @@ type EpisodeState struct {
 	Current int64 // the revision now
 }
 
-// Episodes reads episodes. A memory is a current member of an episode as long as it is active, has not expired, and is no
-// message from which a superseded memory was derived. An episode without a current member is not found.
+// Episodes reads episodes. A memory is a current member of an episode as long as it is active, has not expired, and is
+// not a message from which a superseded memory was derived. An episode without a current member is not found.
 type Episodes interface {
 	// ListEpisodes pages through episodes, the latest first.
 	ListEpisodes(ctx context.Context, f EpisodeFilter) ([]Episode, error)
@@ -58,12 +58,13 @@ type Episodes interface {
 	EpisodeState(ctx context.Context, owner memory.Owner) (EpisodeState, error)
 }
 
-// EpisodeTx changes the episodes of a user. A deletion of memories deletes their episodes, and those of the same themes,
-// since their labels have words of the memories.
+// EpisodeTx changes the episodes of a user. A deletion of memories deletes their episodes, and those of the same
+// themes, since their labels have words of the memories.
 type EpisodeTx interface {
 	// ChangeEpisodes deletes the episodes with the ids gone, then replaces or adds some, and notes that all episodes are
 	// made of a revision. Members that do not exist any more are left out.
 	ChangeEpisodes(ctx context.Context, gone []string, changed []Episode, revision int64) error
-	// LabelEpisode replaces the label of an episode with the ID and the Basis of e. If there is none, it does nothing.
+	// LabelEpisode replaces the label of an episode with the ID and the Basis of e. Without such an episode, it does
+	// nothing.
 	LabelEpisode(ctx context.Context, e Episode) error
 }

@@ -10,7 +10,9 @@ import (
 	"hippocampus/internal/memory"
 )
 
-func changeEpisodes(t *testing.T, s db.Store, owner memory.Owner, gone []string, revision int64, changed ...db.Episode) {
+func changeEpisodes(
+	t *testing.T, s db.Store, owner memory.Owner, gone []string, revision int64, changed ...db.Episode,
+) {
 	t.Helper()
 	must(t, s.InUser(t.Context(), owner, func(ctx context.Context, tx db.UserTx) error {
 		return tx.ChangeEpisodes(ctx, gone, changed, revision)
@@ -40,7 +42,8 @@ func episodeIDs(t *testing.T, s db.Store, f db.EpisodeFilter) []string {
 	return list
 }
 
-// episodes are listed as long as they have a current memory, and are deleted with memories, also those of the same theme.
+// episodes are listed as long as they have a current memory, and are deleted with memories, as are those of the same
+// theme.
 func episodes(t *testing.T, s db.Store) {
 	ctx := t.Context()
 	memories := make([]memory.Memory, 8)

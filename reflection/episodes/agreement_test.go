@@ -45,8 +45,8 @@ func life(t testing.TB, name string) (items []item, expected map[string]string) 
 	return items, expected
 }
 
-// agreement compares pairs of statements: precision is the share of the pairs in one episode that a reader puts into one
-// episode, and recall the share of a reader's pairs.
+// agreement compares pairs of statements: precision is the share of the pairs in one episode that a reader puts into
+// one episode, and recall the share of a reader's pairs.
 func agreement(found [][]item, expected map[string]string) (precision, recall float64) {
 	episode := map[string]int{}
 	for n, e := range found {
@@ -76,8 +76,8 @@ func agreement(found [][]item, expected map[string]string) (precision, recall fl
 	return both / ours, both / readers
 }
 
-// What is grouped is what a reader groups. The rule was chosen by the lives of half a year; the other lives were written
-// afterwards.
+// What is grouped is what a reader groups. The rule was chosen by the lives of half a year; the other lives were
+// written afterwards.
 func TestGroup_AgreesWithAReader(t *testing.T) {
 	t.Parallel()
 	for name, least := range map[string][2]float64{

@@ -71,8 +71,8 @@ type label struct {
 	Name  *name  `json:"name,omitempty"`  // by a model; nil: it was not asked, without a title: its answer was refused
 }
 
-// Make groups the memories of a user again, and stores what has changed. If no memory has changed since the last run, it
-// does nothing. KindConflict: the user was erased in the meantime.
+// Make groups the memories of a user again, and stores what has changed. Unless a memory has changed since the last run,
+// it does nothing. KindConflict: the user was erased in the meantime.
 func (s *Service) Make(ctx context.Context, owner memory.Owner) (Made, error) {
 	state, err := s.Records.EpisodeState(ctx, owner)
 	if err != nil || state.Made == state.Current {
@@ -118,7 +118,8 @@ func (s *Service) Make(ctx context.Context, owner memory.Owner) (Made, error) {
 // named returns the label of an episode, with the name that it had before if that still fits.
 func named(e, before db.Episode) json.RawMessage {
 	var now, then label
-	if json.Unmarshal(before.Label, &then) != nil || !then.Name.keepsFor(e.Members) || json.Unmarshal(e.Label, &now) != nil {
+	if json.Unmarshal(before.Label, &then) != nil || json.Unmarshal(e.Label, &now) != nil ||
+		!then.Name.keepsFor(e.Members) {
 		return e.Label
 	}
 	now.Name = then.Name
@@ -238,7 +239,7 @@ func basisOf(e db.Episode) string {
 // Totals counts the results of a run over all users.
 type Totals struct {
 	Users    int `json:"users"`
-	Same     int `json:"same"`     // users of whom no memory has changed since the last run
+	Same     int `json:"same"`     // users whose memories have not changed since the last run
 	Episodes int `json:"episodes"` // of the others
 	Changed  int `json:"changed"`
 	Named    int `json:"named"`  // by the chat model

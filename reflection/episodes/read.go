@@ -27,7 +27,7 @@ type Episode struct {
 	Ended    time.Time       // by which episodes are ordered; To, unless a memory has left since the episode was made
 }
 
-// Theme is what similar episodes have in common. Its ID is empty if an episode has none.
+// Theme is what similar episodes have in common. Its ID is empty if an episode has no theme.
 type Theme struct{ ID, Title string }
 
 // List returns a page of episodes, the latest first.
@@ -176,9 +176,9 @@ func (s *Service) One(ctx context.Context, owner memory.Owner, id, seenBy string
 // neighbours is how many memories of its episode before a memory, and how many after it, are near it.
 const neighbours = 2
 
-// Of returns the episodes of memories by their ids. Each has only those of its memories that are nearest to the memory in
-// time, at most two before and two after it, without the given memories and those from after an instant, unless that is
-// zero.
+// Of returns the episodes of memories by their ids. Each has only those of its memories that are nearest to the memory
+// in time, at most two before and two after it, without the given memories and those from after an instant, unless that
+// is zero.
 func (s *Service) Of(
 	ctx context.Context, owner memory.Owner, memories []string, until time.Time,
 ) (map[string]Episode, error) {

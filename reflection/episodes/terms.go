@@ -170,7 +170,7 @@ func corpusOf(items []item) corpus {
 }
 
 // termsOf returns what statements have and the others have not, the most telling first. No two terms have a word in
-// common. A term of many statements tells more, as does a longer one, a name, and one of statements that the terms
+// common. A term of many statements counts more, as do a longer one, a name, and one of statements that the terms
 // before it are not of.
 func (c corpus) termsOf(statements []item) []Term {
 	type candidate struct {
@@ -238,7 +238,7 @@ func (c corpus) termsOf(statements []item) []Term {
 	return terms
 }
 
-// lengthens says how much more a longer term tells.
+// lengthens returns the factor by which a longer term counts more.
 func lengthens(u use) float64 {
 	if u.spaced {
 		return 1 + 0.5*float64(u.length-1)

@@ -24,7 +24,8 @@ func themesOf(episodes [][]item, items []item, c memory.Calibration) (themes [][
 		for _, it := range e {
 			leaf = joined(leaf, &cluster{sum: it.embedding, words: words[it.id], chinese: text.IsChinese(it.content)})
 		}
-		leaf.members, leaf.from, leaf.until = []int{i}, e[0].at, e[len(e)-1].at
+		leaf.members = []int{i}
+		leaf.from, leaf.until = e[0].at, e[len(e)-1].at
 		leaf.normalize()
 		leaves[i] = leaf
 	}

@@ -10,7 +10,7 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// lived is a statement of a life, and the episode that a reader puts it into; "-": none.
+// lived is a statement of a life, and the episode that a reader puts it into; "-": no episode.
 type lived struct{ at, episode, said string }
 
 // lifeOf reads a life, which was written before the code that groups memories.
@@ -116,8 +116,8 @@ func titles(episodes []object) (all []string) {
 	return all
 }
 
-// The nightly job has the chat model name episodes: a name that the memories do not have is refused, and a name goes with
-// a memory that it was read from.
+// The nightly job has the chat model name episodes: a name that the memories do not have is refused, and a name goes
+// with a memory that it was read from.
 func TestEpisodes_AreNamedByAModel(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
@@ -152,9 +152,9 @@ func TestEpisodes_AreNamedByAModel(t *testing.T) {
 	})
 }
 
-// Episodes follow their memories: what is forgotten or superseded leaves them and their titles, what an agent alone sees
-// stays with it, and a key of one user reads the episodes of this user. They are made again when a conversation has
-// ended, and outlast a restart; a merge, a clone and an import make them again, and an erasure leaves none.
+// Episodes follow their memories: what is forgotten leaves them and their titles, what an agent alone sees stays with
+// it, and a key of one user reads the episodes of this user. They are made again when a conversation has ended, and
+// outlast a restart; they are made of a clone and after a merge, and an erasure removes them.
 func TestEpisodes_FollowTheirMemories(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)

@@ -27,7 +27,7 @@ CREATE TABLE episode_memories (
 );
 CREATE INDEX episode_memories_of_episode ON episode_memories (app_id, user_id, episode_id);
 
--- The revision of an owner's memories, of which its episodes were made; see db.EpisodeState.
+-- The revision of an owner's memories that the episodes were made from; see db.EpisodeState.
 CREATE TABLE episode_states (
     app_id   text COLLATE "C" NOT NULL,
     user_id  text COLLATE "C" NOT NULL,
