@@ -37,6 +37,8 @@ func RulesText(r ChatRequest) string {
 		answer = map[string]any{"summaries": summariesOf(lines)}
 	case "condense":
 		answer = map[string]any{"text": shortened(wordsOf(lines), roomOf(r.System+r.User))}
+	case "name":
+		answer = map[string]any{"title": shortened(wordsOf(lines), 50)}
 	case "replay", "compact":
 		answer = map[string]any{"summary": shortened(wordsOf(lines), 150)}
 	case "fields":
