@@ -66,7 +66,7 @@ type Request struct {
 	Shares         Shares
 	Language       string          // of the headings: "zh" or "en"; empty: that of the contents
 	Messages       bool            // instead of a text
-	Preferences    bool            // also what the user prefers, whatever is asked, as far as there is room; see MaxPreferences
+	Preferences    bool            // also what the user prefers, as far as there is room; see MaxPreferences
 	Episode        []memory.Memory // of the episode that the context opens; nil: it opens no episode
 	Condense       int             // how many of the best memories the Condenser may condense
 }

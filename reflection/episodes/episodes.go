@@ -71,8 +71,8 @@ type label struct {
 	Name  *name  `json:"name,omitempty"`  // by a model; nil: it was not asked, without a title: its answer was refused
 }
 
-// Make groups the memories of a user again, and stores what has changed. Unless a memory has changed since the last run,
-// it does nothing. KindConflict: the user was erased in the meantime.
+// Make groups the memories of a user again, and stores what has changed. Unless a memory has changed since the last
+// run, it does nothing. KindConflict: the user was erased in the meantime.
 func (s *Service) Make(ctx context.Context, owner memory.Owner) (Made, error) {
 	state, err := s.Records.EpisodeState(ctx, owner)
 	if err != nil || state.Made == state.Current {

@@ -40,8 +40,8 @@ var ofEpisodes = rule{meaning: 1, words: 4, time: 0.25, least: 0.57}
 func byPlace(a, b item) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) }
 
 // group divides items into episodes, the earliest first, with their items by time. Items that belong to no episode are
-// left out. The order of the items does not matter. What is added within a time changes nothing that is separated from it by
-// a pause of the length of the window.
+// left out. The order of the items does not matter. What is added within a time changes nothing that is separated from
+// it by a pause of the length of the window.
 func group(items []item, c memory.Calibration) [][]item {
 	items = slices.Clone(items)
 	slices.SortFunc(items, byPlace)
