@@ -55,6 +55,8 @@ type Store interface {
 	Announcements
 	Webhooks
 	Recalls
+	FeedbackStore
+	Thresholds
 	Keys
 	Counts
 	Jobs

@@ -87,6 +87,7 @@ type UserTx interface {
 	ActivityTx
 	UserZoneTx
 	UserModeTx
+	FeedbackTx
 	PeopleTx
 	ReprocessingTx
 

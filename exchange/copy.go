@@ -77,6 +77,17 @@ func (c *cloning) copyOf(ctx context.Context, value any) (l line, copied any, er
 		v.FirstTurnID, v.ID = c.id(v.FirstTurnID), c.id(v.ID)
 		v.Error, err = c.text(ctx, v.Error)
 		l.Consolidation, copied = &v, v
+	case feedbackLine:
+		v.UserID = user
+		c.ids = nil
+		if v.SourceID == v.MemoryID { // a memory that was forgotten by hand
+			v.MemoryID, err = c.named(ctx, v.MemoryID)
+			v.SourceID = v.MemoryID
+		} else {
+			v.SourceID = c.id(v.SourceID)
+			v.MemoryID, err = c.named(ctx, v.MemoryID)
+		}
+		l.Feedback, copied = &v, v
 	case modeLine:
 		v.UserID = user
 		l.MemoryMode, copied = &v, v

@@ -45,7 +45,7 @@ func (s *Service) export(
 	x := &exporting{Service: s, what: what, out: out, counts: Counts{Memories: 0}}
 	for _, export := range []func(context.Context) error{
 		x.zones, x.memories, x.documents, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions,
-		x.conversations, x.modes,
+		x.conversations, x.feedback, x.modes,
 	} {
 		if err := export(ctx); err != nil {
 			return x.counts, err
@@ -106,6 +106,12 @@ func (x *exporting) zones(ctx context.Context) error {
 		}
 		return found, err
 	}, func(z memory.UserZone) error { return x.write(TimeZones, "time_zone", zoneLineOf(z)) })
+}
+
+func (x *exporting) feedback(ctx context.Context) error {
+	return each(pageRows, func(last *memory.Feedback) ([]memory.Feedback, error) {
+		return x.records.ExportFeedback(ctx, x.extent(), last)
+	}, func(f memory.Feedback) error { return x.write(Feedback, "feedback", feedbackLineOf(f)) })
 }
 
 func (x *exporting) modes(ctx context.Context) error {

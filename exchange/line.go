@@ -78,6 +78,7 @@ type line struct {
 	Turn          *turnLine          `json:"turn"`
 	Consolidation *consolidationLine `json:"consolidation"`
 	MemoryMode    *modeLine          `json:"memory_mode"`
+	Feedback      *feedbackLine      `json:"feedback"`
 	End           Counts             `json:"end"`
 	Error         string             `json:"error"`
 }
@@ -111,6 +112,7 @@ func (l line) entry() (e entry, several bool) {
 	add(l.Turn != nil, l.Turn)
 	add(l.Consolidation != nil, l.Consolidation)
 	add(l.MemoryMode != nil, l.MemoryMode)
+	add(l.Feedback != nil, l.Feedback)
 	if len(entries) == 0 {
 		return nil, false
 	}
@@ -144,13 +146,14 @@ const (
 	Conversations  Kind = "conversations"        // without their turns
 	Turns          Kind = "turns"                // of conversations
 	Consolidations Kind = "consolidations"       // of conversations
+	Feedback       Kind = "feedback"             // of clients and of people, on memories and candidates
 	MemoryModes    Kind = "memory_modes"         // of users for whom memory is not on
 )
 
 // Kinds lists every kind.
 var Kinds = []Kind{
 	Memories, TimeZones, Documents, Facts, Instructions, Versions, Skills, Outcomes, Files, FileVersions, Conversations,
-	Turns, Consolidations, MemoryModes,
+	Turns, Consolidations, Feedback, MemoryModes,
 }
 
 // LeftOut counts, at the end of an export, the turns and consolidations that it

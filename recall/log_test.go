@@ -60,8 +60,12 @@ func TestLogged_LogsWhatIsReturned(t *testing.T) {
 	want := []memory.LoggedRecall{{
 		Owner: ada, AgentID: "vet", Query: "bees", Degraded: []string{partVectors}, At: begin,
 		Memories: []memory.LoggedMemory{
-			{ID: a.Memories[0].Memory.ID, Relevance: a.Memories[0].Relevance},
-			{ID: a.Memories[1].Memory.ID, Relevance: a.Memories[1].Relevance},
+			{
+				ID: a.Memories[0].Memory.ID, Relevance: a.Memories[0].Relevance, Confidence: a.Memories[0].Confidence,
+			},
+			{
+				ID: a.Memories[1].Memory.ID, Relevance: a.Memories[1].Relevance, Confidence: a.Memories[1].Confidence,
+			},
 		},
 	}}
 	entries := f.logged()

@@ -48,6 +48,7 @@ type Weights struct {
 
 // Query is one request to recall.
 type Query struct {
+	ID             string // of the answer, as memory.NewRecallID makes it; empty: the log of recalls makes one
 	Owner          memory.Owner
 	Text           string // 1..memory.MaxQueryRunes characters
 	Limit          int    // 1..memory.MaxLimit

@@ -14,7 +14,9 @@ import (
 func newRecall(owner memory.Owner, n int) memory.LoggedRecall {
 	return memory.LoggedRecall{
 		ID: memory.NewID(), Owner: owner, AgentID: "agent", Query: `她住哪？ "it's"`,
-		Memories: []memory.LoggedMemory{{ID: memory.NewID(), Relevance: 1}, {ID: memory.NewID(), Relevance: 0.123456789}},
+		Memories: []memory.LoggedMemory{
+			{ID: memory.NewID(), Relevance: 1, Confidence: 0.5}, {ID: memory.NewID(), Relevance: 0.123456789},
+		},
 		Degraded: []string{"vector_store", "embedder"}, Took: 1234 * time.Microsecond, At: after(n),
 	}
 }
@@ -52,6 +54,14 @@ func logOfRecalls(t *testing.T, s db.Store) {
 	want[4].Query = "holds a \uFFFD and \uFFFD"
 	slices.Reverse(want) // ids ascend with time
 	wantSame(t, "alice's recalls", recallsOf(t, s, alice), want)
+	one, err := s.LoggedRecall(t.Context(), alice, want[0].ID)
+	must(t, err)
+	wantSame(t, "one of alice's", one, want[0])
+	for _, id := range []string{bobs.ID, memory.NewID(), "no id"} {
+		one, err = s.LoggedRecall(t.Context(), alice, id)
+		must(t, err)
+		wantSame(t, "not one of alice's", one, memory.LoggedRecall{})
+	}
 	wantSame(t, "bob's recalls", recallsOf(t, s, bob), []memory.LoggedRecall{bobs})
 	wantSame(t, "of another app", recallsOf(t, s, memory.Owner{AppID: "other", UserID: "alice"}),
 		[]memory.LoggedRecall{})
@@ -101,6 +111,8 @@ func exerciseRecalls(t *testing.T, s db.Store, owner memory.Owner) {
 	_, err = s.ListRecalls(t.Context(), db.RecallFilter{
 		Owner: owner, Limit: 5, Before: &db.Position{At: last.At, ID: last.ID},
 	})
+	must(t, err)
+	_, err = s.LoggedRecall(t.Context(), owner, last.ID)
 	must(t, err)
 	must(t, s.LogRecalls(t.Context(), []memory.LoggedRecall{newRecall(owner, 0)}))
 	_, err = s.PurgeRecalls(t.Context(), after(2), 5)

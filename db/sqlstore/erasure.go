@@ -28,7 +28,7 @@ var OwnedTables = []string{
 	"turns", "conversations", "consolidation_jobs", "candidates", "agent_memories", "memory_events", "facts",
 	"skills", "skill_outcomes", "memory_files", "memory_file_versions", "announcements", "recalls", "user_states",
 	"indexes", "active_days", "user_zones", "user_modes", "message_ids", "documents", "reprocessings",
-	"reprocessed_turns", "proposed_insights", "filled_profiles", "participants",
+	"reprocessed_turns", "proposed_insights", "filled_profiles", "participants", "feedback",
 	"episodes", "episode_memories", "episode_states",
 }
 
@@ -313,4 +313,5 @@ func (x *eraser) rest(limit int, keep string) {
 	x.run(`DELETE FROM filled_profiles WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.run(`DELETE FROM reprocessings WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 	x.rows("reprocessed_turns", `reprocessing_id, user_id, said_at, turn_id`, limit)
+	x.run(`DELETE FROM feedback WHERE app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 }

@@ -161,6 +161,10 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 		_, err = u.exec(ctx, `DELETE FROM filled_profiles WHERE app_id = $1 AND user_id = $2`, u.Owner.AppID, u.Owner.UserID)
 	}
 	if err == nil {
+		_, err = u.exec(ctx, `DELETE FROM feedback WHERE app_id = $1 AND user_id = $2 AND memory_id = ANY($3::uuid[])`,
+			u.Owner.AppID, u.Owner.UserID, purged)
+	}
+	if err == nil {
 		_, err = u.deleteMemories(ctx, u.Owner, purged)
 	}
 	if err == nil { // an insight that was concluded from a purged memory can never be approved

@@ -293,6 +293,7 @@ func (m *mover) rest(limit int, keep string) {
 		{"user_zones", `true`}, {"user_states", `true`},
 		{"active_days", `i.agent_id = active_days.agent_id AND i.day = active_days.day`},
 		{"skill_outcomes", `i.id = skill_outcomes.id`},
+		{"feedback", `i.source_id = feedback.source_id AND i.memory_id = feedback.memory_id`},
 		{"participants", `i.conversation_id = participants.conversation_id AND i.name = participants.name`},
 	} {
 		moved := m.from(`UPDATE ` + once.table + ` SET user_id = $3 WHERE app_id = $1 AND user_id = $2

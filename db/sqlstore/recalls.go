@@ -74,6 +74,18 @@ func (s *Store) ListRecalls(ctx context.Context, f db.RecallFilter) ([]memory.Lo
 	return entries, s.fault(err, "list the recalls")
 }
 
+func (s *Store) LoggedRecall(ctx context.Context, owner memory.Owner, id string) (e memory.LoggedRecall, err error) {
+	if !memory.IsID(id) {
+		return e, nil
+	}
+	row, ok, err := first(ctx, s.conn, (*recallRow).fields, `SELECT `+recallColumns+` FROM recalls
+		WHERE id = $1 AND {|+}app_id = $2 AND {|+}user_id = $3`, id, owner.AppID, owner.UserID)
+	if err == nil && ok {
+		e, err = row.entry()
+	}
+	return e, s.fault(err, "read the recall")
+}
+
 func (s *Store) PurgeRecalls(ctx context.Context, before time.Time, limit int) (int, error) {
 	n, err := s.exec(ctx, `DELETE FROM recalls WHERE id IN (SELECT id FROM recalls WHERE at < $1 ORDER BY at LIMIT $2)`,
 		before, limit)

@@ -18,4 +18,6 @@ type LoggedRecall struct {
 type LoggedMemory struct {
 	ID        string  `json:"id"`
 	Relevance float64 `json:"relevance"` // 0..1
+
+	Confidence float64 `json:"confidence"` // 0..1; 0 in entries from before it was logged
 }

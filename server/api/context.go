@@ -237,6 +237,6 @@ func (h contextHandlers) make(ctx context.Context, ask assembly.Request) (contex
 			return preferenceBody{m.ID, m.Content}
 		}),
 		Dropped:    frame.NotNil(made.Dropped),
-		recallBody: recallBodyOf(recalled, h.now().Sub(start)),
+		recallBody: recallBodyOf(ask.Query.ID, recalled, h.now().Sub(start)),
 	}, nil
 }

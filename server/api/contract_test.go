@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"hippocampus/assembly"
 	"hippocampus/db"
+	"hippocampus/ingest"
 	"hippocampus/internal/memory"
 	"hippocampus/recall"
 	"hippocampus/server/frame"
@@ -166,6 +168,15 @@ func TestContract_ServesTheDocumentsOfOtherProtocols(t *testing.T) {
 	}
 }
 
+// feedbackOf returns a request as the example one, on a recall and memories that exist.
+func (f *fixture) feedbackOf(path, example string) (target, body string) {
+	u17 := owner("u-17")
+	body = regexp.MustCompile(`0198c0de[-0-9a-f]*`).ReplaceAllStringFunc(example, func(id string) string {
+		return f.keep(ingest.Write{Owner: u17, Content: "Has read page " + id + "."}).ID
+	})
+	return filled(path, memory.NewRecallID(u17)), body
+}
+
 // The server accepts every example request of openapi.yaml.
 func TestContract_ExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
@@ -192,8 +203,11 @@ func TestContract_ExamplesAreAccepted(t *testing.T) {
 				if e == nil {
 					continue
 				}
-				target := filled(path, id)
-				if w := f.send(method, target, mustJSON(t, e)); w.Code >= 300 {
+				target, body := filled(path, id), mustJSON(t, e)
+				if op.OperationID == "giveFeedback" {
+					target, body = f.feedbackOf(path, body)
+				}
+				if w := f.send(method, target, body); w.Code >= 300 {
 					t.Errorf("%s %s refuses its example: %s", method, target, w.Body)
 				}
 				sent++

@@ -29,6 +29,7 @@ import (
 	"hippocampus/knowledge/facts"
 	"hippocampus/knowledge/instructions"
 	"hippocampus/knowledge/skills"
+	"hippocampus/learning"
 	"hippocampus/memorytool"
 	"hippocampus/notify"
 	"hippocampus/recall"
@@ -191,6 +192,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 				Records: f.store, Embedder: embedder, Now: f.now,
 				Calibration: func(memory.Space) memory.Calibration { return memory.Calibration{} },
 			}),
+			Feedback: learning.New(f.store, f.now),
 		},
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,

@@ -58,6 +58,8 @@ type memoryHandlers struct {
 	slots  *frame.Slots
 	modes  ModeKeeper
 	now    func() time.Time
+
+	feedback FeedbackKeeper
 }
 
 func (h memoryHandlers) register(r *frame.Routes) {
@@ -98,7 +100,17 @@ func (h memoryHandlers) get(ctx context.Context, r *frame.Request) (any, error) 
 	if err == nil && !at.IsZero() {
 		m, err = h.past(ctx, m, at)
 	}
-	return wire.MemoryOf(m), err
+	if err != nil {
+		return nil, err
+	}
+	n, err := h.feedback.Count(ctx, m.Owner, m.ID)
+	return memoryDetail{wire.MemoryOf(m), feedbackCountsOf(n)}, err
+}
+
+// memoryDetail is a memory with the feedback on it.
+type memoryDetail struct {
+	wire.Memory
+	Feedback feedbackCounts `json:"feedback,omitzero"` // none: omitted
 }
 
 // past returns a memory as it was at an instant.

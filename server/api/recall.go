@@ -21,6 +21,7 @@ type RecallParts struct {
 	Sources  SourceReader
 	Log      RecallLister
 	Episodes EpisodeKeeper
+	Feedback FeedbackKeeper
 	Limit    int           // memories if the request names no limit; 0: 10
 	Timeout  time.Duration // of the recalls of a context together; 0: unlimited
 	Modes    ModeKeeper
@@ -54,6 +55,7 @@ type recallHandlers struct {
 func (h recallHandlers) register(r *frame.Routes) {
 	r.Add("POST /v1/recall", memory.RoleRead, h.slots.Bound(frame.WithBody(h.recall)))
 	r.Add("GET /v1/recalls", memory.RoleRead, h.listRecalls())
+	r.Add("POST /v1/recalls/:id/feedback", memory.RoleRead, frame.WithBody(h.giveFeedback))
 }
 
 const defaultRecall = 10 // memories
@@ -110,6 +112,7 @@ func recallQuery(r *frame.Request, b recallRequest, limit int) recall.Query {
 		NoTouch: !frame.OrDefault(b.Touch, true), NoRoute: !frame.OrDefault(b.Route, true),
 		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.Where("filter", b.Filter), Explain: b.Explain,
 	}
+	q.ID = memory.NewRecallID(q.Owner)
 	q.Since, q.Until = r.Window("", b.Since, b.Until)
 	if b.Weights != nil {
 		q.Weights = (*recall.Weights)(b.Weights)
@@ -147,6 +150,7 @@ func includedTypes(r *frame.Request, include []string, types []memory.Type) []me
 
 // recallBody has the fields that the answers of recall and context have in common.
 type recallBody struct {
+	RecallID string         `json:"recall_id"`
 	Memories []recalledBody `json:"memories"`
 	Route    routeBody      `json:"route"`
 	Asked    []string       `json:"asked,omitempty"`
@@ -220,8 +224,9 @@ func fitOf(f recall.Fit) *fitBody {
 	return &body
 }
 
-func recallBodyOf(a recall.Answer, took time.Duration) recallBody {
+func recallBodyOf(id string, a recall.Answer, took time.Duration) recallBody {
 	return recallBody{
+		RecallID: id,
 		Memories: frame.BodiesOf(a.Memories, recalledOf),
 		Route: routeBody{
 			Domains: frame.NotNil(a.Route.Domains), Source: a.Route.Source, Reason: a.Route.Reason,
@@ -274,7 +279,7 @@ func (h recallHandlers) recall(ctx context.Context, r *frame.Request, body recal
 	if err != nil {
 		return nil, err
 	}
-	found := recallBodyOf(recalled, h.now().Sub(start))
+	found := recallBodyOf(query.ID, recalled, h.now().Sub(start))
 	found.Group = group
 	switch body.Expand {
 	case expandSources:

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http/httptest"
 	"slices"
@@ -42,7 +43,8 @@ func TestRecall_Defaults(t *testing.T) {
 	recorded := f.record()
 	f.want(200, "POST", "/v1/recall", aQuery)
 	want := recall.Query{Owner: owner("u"), Text: "q", Limit: 10}
-	if diff := cmp.Diff(want, recorded.query); diff != "" {
+	want.ID = recorded.query.ID
+	if diff := cmp.Diff(want, recorded.query); diff != "" || !memory.IsRecallOf(want.ID, want.Owner) {
 		t.Error(diff)
 	}
 }
@@ -65,7 +67,8 @@ func TestRecall_PassesTheQuery(t *testing.T) {
 		NoTouch: true, NoRoute: true, Mode: recall.Additive, Weights: &recall.Weights{Relevance: 1, Importance: .5},
 		DecayRate: .9, Candidates: 200,
 	}
-	if diff := cmp.Diff(want, recorded.query); diff != "" {
+	want.ID = recorded.query.ID
+	if diff := cmp.Diff(want, recorded.query); diff != "" || !memory.IsRecallOf(want.ID, want.Owner) {
 		t.Error(diff)
 	}
 }
@@ -100,10 +103,19 @@ func TestRecall_Answers(t *testing.T) {
 			`"reason":"no domain stands out: all are searched","skipped":false},"fit":{"closeness":0.9,` +
 			`"coverage":0,"unknown_names":0,"memories":2},"degraded":["vector_store"],"at":"2026-01-31T13:00:00Z","took_ms":0}`,
 	} {
-		if got := strings.TrimSpace(f.want(200, "POST", "/v1/recall", request).Body.String()); got != want {
+		got := strings.TrimSpace(f.want(200, "POST", "/v1/recall", request).Body.String())
+		want = strings.Replace(want, "{", `{"recall_id":"`+parseID(got)+`",`, 1)
+		if got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
+}
+
+// parseID is the recall_id of an answer.
+func parseID(answer string) string {
+	var id recallID
+	_ = json.Unmarshal([]byte(answer), &id)
+	return id.ID
 }
 
 // accesses flushes the touches and returns how often each memory was accessed.

@@ -95,7 +95,9 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		},
 		conversationHandlers{o.Conversations, o.Modes},
 		consolidationHandlers{o.Consolidations, o.Conversations.Reader, waiter},
-		memoryHandlers{MemoryParts: o.Memories, quotas: quotas, slots: slots.writes, modes: o.Modes, now: now},
+		memoryHandlers{
+			MemoryParts: o.Memories, quotas: quotas, slots: slots.writes, modes: o.Modes, now: now, feedback: o.Recall.Feedback,
+		},
 		relatedHandlers{o.Related, slots.recalls},
 		factHandlers{FactParts: o.Facts, now: now, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		instructionHandlers{o.Instructions, quotas},
@@ -121,7 +123,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		mergeHandlers{o.Merger},
 		keyHandlers{},
 		userHandlers{o.Users, o.Zones, o.Modes},
-		statsHandlers{o.Stats, newRetention(o.Stats.Retention, now)},
+		statsHandlers{o.Stats, o.Recall.Feedback, newRetention(o.Stats.Retention, now)},
 		exchangeHandlers{
 			exchanger: o.Exchange, quotas: quotas, slots: slots.exchanges, line: contract.Schema("ExportLine"),
 			stall: o.limits.Stream, countRefused: s.frame.CountRefused, now: now, log: o.Logger,

@@ -36,6 +36,7 @@ type RetentionCounter interface {
 
 type statsHandlers struct {
 	StatsParts
+	feedback  FeedbackKeeper
 	retention *retention
 }
 
@@ -53,6 +54,7 @@ type statsBody struct {
 	Vectors    map[memory.VectorState]int `json:"vectors"`
 	ShelfLives shelfLivesBody             `json:"shelf_lives"`
 	Retention  retentionBody              `json:"retention"`
+	Feedback   feedbackStats              `json:"feedback"`
 	User       *userStatsBody             `json:"user,omitempty"`
 	Embedding  *Embedding                 `json:"embedding,omitempty"`
 	Prompts    map[string]PromptCounts    `json:"prompts,omitempty"`
@@ -109,6 +111,7 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 	var limited db.ShelfLives
 	var user *userStatsBody
 	var tokens *TokenCounts
+	var given map[memory.FeedbackKind]int
 	now := h.retention.now()
 	group, ctx := errgroup.WithContext(ctx) // each of them reads many rows
 	group.Go(func() (err error) {
@@ -121,6 +124,10 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 	})
 	group.Go(func() (err error) {
 		all, err = h.retention.of(ctx, r.Key.AppID)
+		return err
+	})
+	group.Go(func() (err error) {
+		given, err = h.feedback.Count(ctx, memory.Owner{AppID: r.Key.AppID}, "")
 		return err
 	})
 	if h.Tokens != nil {
@@ -150,6 +157,7 @@ func (h statsHandlers) stats(ctx context.Context, r *frame.Request) (any, error)
 		Memories: mapNotNil(n.Memories), Domains: mapNotNil(n.Domains), Types: mapNotNil(n.Types),
 		Turns: mapNotNil(n.Turns), Candidates: mapNotNil(n.Candidates), Vectors: mapNotNil(n.Vectors),
 		ShelfLives: shelfLivesBody(limited), Retention: all, User: user, Tokens: tokens,
+		Feedback: feedbackStatsOf(given),
 	}
 	if h.Embedding != nil {
 		embedding := h.Embedding()

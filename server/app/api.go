@@ -68,7 +68,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Recall: api.RecallParts{
 			Recaller: r.recaller, People: record, Sources: record, Log: record, Episodes: w.episodes,
 			Limit: b.cfg.Recall.Limit, Timeout: b.cfg.Recall.Timeout,
-			ZoneOf: s.zones.Of,
+			ZoneOf: s.zones.Of, Feedback: w.learning,
 		},
 		Condenser:  r.condenser,
 		Reflector:  w.reflection,

@@ -15,6 +15,7 @@ import (
 	"hippocampus/knowledge/facts"
 	"hippocampus/knowledge/instructions"
 	"hippocampus/knowledge/skills"
+	"hippocampus/learning"
 	"hippocampus/memorytool"
 	"hippocampus/reflection"
 	"hippocampus/reflection/derivation"
@@ -36,6 +37,7 @@ type writing struct {
 	instructions *instructions.Service
 	skills       *skills.Service
 	memoryTool   *memorytool.Service
+	learning     *learning.Service
 
 	consolidation  *consolidation.Service
 	consolidations prometheus.Collector // counts them
@@ -49,6 +51,7 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		derivation:   derivation.New(s.record, s.pusher, s.embedder, b.now),
 		forgetting:   forgetting.New(s.record, s.pusher, forgettingSettings(b.cfg), b.now, b.log.Named("forgetting")),
 		instructions: instructions.New(s.record, b.now),
+		learning:     learning.New(s.record, b.now),
 	}
 	w.episodes = episodes.New(episodes.Parts{
 		Records: s.record, Embedder: s.embedder, Calibration: r.calibrations.Of, Chat: m.chat, Now: b.now,

@@ -105,6 +105,8 @@ func TestClone_CopiesAUserInWhole(t *testing.T) {
 		s.call("POST", "/v1/memory-tool", object{"user_id": "ada", "command": "str_replace", "path": "/memories/a.md",
 			"old_str": "tea", "new_str": "coffee"}, 200)
 		s.setConversationMemory("secret", "off")
+		found := s.call("POST", "/v1/recall", object{"user_id": "ada", "query": "bees", "touch": false}, 200)
+		s.feedback(found.body["recall_id"], object{"user_id": "ada", "used": []any{found.list("memories")[0]["id"]}}, 200)
 		ada := s.exportOf(t, "ada")
 		const clone = `ada@cl/one" or user_id != "` // a recall takes what is before the @ for the user's name
 		first := s.clone("ada", clone)
@@ -115,7 +117,8 @@ func TestClone_CopiesAUserInWhole(t *testing.T) {
 		all := counts(first, "copied")
 		for _, kind := range []string{
 			"memories", "time_zones", "facts", "instructions", "instruction_versions", "skills", "outcomes", "files",
-			"file_versions", "conversations", "turns", "consolidations", "memory_modes",
+			"file_versions", "conversations", "turns", "consolidations", "feedback",
+			"memory_modes",
 		} {
 			if all[kind] == 0 {
 				t.Errorf("no %s were copied: %s", kind, first.raw)

@@ -55,6 +55,12 @@ func (store *crashingStore) AddPolicy(
 	})
 }
 
+func (store *crashingStore) AddThresholdStep(ctx context.Context, s memory.ThresholdStep) error {
+	return act(store.fuse, "AddThresholdStep", func() error {
+		return store.real.AddThresholdStep(ctx, s)
+	})
+}
+
 func (store *crashingStore) AddTokens(ctx context.Context, used []memory.TokenDay) error {
 	return act(store.fuse, "AddTokens", func() error {
 		return store.real.AddTokens(ctx, used)
@@ -307,6 +313,16 @@ func (store *crashingStore) CountCandidates(
 ) ([]db.CandidateCount, error) {
 	return get(store.fuse, "CountCandidates", func() ([]db.CandidateCount, error) {
 		return store.real.CountCandidates(ctx, owner)
+	})
+}
+
+func (store *crashingStore) CountFeedback(
+	ctx context.Context,
+	of memory.Owner,
+	memoryID string,
+) (map[memory.FeedbackKind]int, error) {
+	return get(store.fuse, "CountFeedback", func() (map[memory.FeedbackKind]int, error) {
+		return store.real.CountFeedback(ctx, of, memoryID)
 	})
 }
 
@@ -566,6 +582,12 @@ func (store *crashingStore) Events(
 	})
 }
 
+func (store *crashingStore) Evidence(ctx context.Context, f db.EvidenceFilter) ([]memory.Feedback, error) {
+	return get(store.fuse, "Evidence", func() ([]memory.Feedback, error) {
+		return store.real.Evidence(ctx, f)
+	})
+}
+
 func (store *crashingStore) Export(ctx context.Context, p db.ExportPage) ([]db.Record, error) {
 	return get(store.fuse, "Export", func() ([]db.Record, error) {
 		return store.real.Export(ctx, p)
@@ -589,6 +611,16 @@ func (store *crashingStore) ExportFacts(
 ) ([]memory.Fact, error) {
 	return get(store.fuse, "ExportFacts", func() ([]memory.Fact, error) {
 		return store.real.ExportFacts(ctx, of, after)
+	})
+}
+
+func (store *crashingStore) ExportFeedback(
+	ctx context.Context,
+	of db.Extent,
+	after *memory.Feedback,
+) ([]memory.Feedback, error) {
+	return get(store.fuse, "ExportFeedback", func() ([]memory.Feedback, error) {
+		return store.real.ExportFeedback(ctx, of, after)
 	})
 }
 
@@ -730,6 +762,16 @@ func (store *crashingStore) FailTurn(
 ) error {
 	return act(store.fuse, "FailTurn", func() error {
 		return store.real.FailTurn(ctx, turnID, attempts, lastError, at, refused)
+	})
+}
+
+func (store *crashingStore) FeedbackOn(
+	ctx context.Context,
+	owner memory.Owner,
+	recallIDs []string,
+) ([]memory.Feedback, error) {
+	return get(store.fuse, "FeedbackOn", func() ([]memory.Feedback, error) {
+		return store.real.FeedbackOn(ctx, owner, recallIDs)
 	})
 }
 
@@ -1056,6 +1098,16 @@ func (store *crashingStore) LogRecalls(ctx context.Context, entries []memory.Log
 	})
 }
 
+func (store *crashingStore) LoggedRecall(
+	ctx context.Context,
+	owner memory.Owner,
+	id string,
+) (memory.LoggedRecall, error) {
+	return get(store.fuse, "LoggedRecall", func() (memory.LoggedRecall, error) {
+		return store.real.LoggedRecall(ctx, owner, id)
+	})
+}
+
 func (store *crashingStore) LongestDue(ctx context.Context) (time.Time, error) {
 	return get(store.fuse, "LongestDue", func() (time.Time, error) {
 		return store.real.LongestDue(ctx)
@@ -1108,6 +1160,12 @@ func (store *crashingStore) MoveSome(
 func (store *crashingStore) NewestPolicy(ctx context.Context, appID string) (memory.PolicyVersion, error) {
 	return get(store.fuse, "NewestPolicy", func() (memory.PolicyVersion, error) {
 		return store.real.NewestPolicy(ctx, appID)
+	})
+}
+
+func (store *crashingStore) NextAppWithFeedback(ctx context.Context, after string) (string, error) {
+	return get(store.fuse, "NextAppWithFeedback", func() (string, error) {
+		return store.real.NextAppWithFeedback(ctx, after)
 	})
 }
 
@@ -1563,6 +1621,17 @@ func (store *crashingStore) Superseded(
 	})
 }
 
+func (store *crashingStore) ThresholdSteps(
+	ctx context.Context,
+	appID string,
+	name memory.ThresholdName,
+	limit int,
+) ([]memory.ThresholdStep, error) {
+	return get(store.fuse, "ThresholdSteps", func() ([]memory.ThresholdStep, error) {
+		return store.real.ThresholdSteps(ctx, appID, name, limit)
+	})
+}
+
 func (store *crashingStore) TokensOf(ctx context.Context, appID string, day int) ([]memory.TokenDay, error) {
 	return get(store.fuse, "TokensOf", func() ([]memory.TokenDay, error) {
 		return store.real.TokensOf(ctx, appID, day)
@@ -1751,6 +1820,12 @@ func (store *crashingTx) AddEvents(ctx context.Context, events []memory.Event) e
 func (store *crashingTx) AddFact(ctx context.Context, f memory.Fact) error {
 	return act(store.fuse, "tx.AddFact", func() error {
 		return store.real.AddFact(ctx, f)
+	})
+}
+
+func (store *crashingTx) AddFeedback(ctx context.Context, list []memory.Feedback) (int, error) {
+	return get(store.fuse, "tx.AddFeedback", func() (int, error) {
+		return store.real.AddFeedback(ctx, list)
 	})
 }
 
@@ -2075,6 +2150,16 @@ func (store *crashingTx) RecordedConversation(
 func (store *crashingTx) RecordedFact(ctx context.Context, id string) (memory.Fact, bool, error) {
 	return find(store.fuse, "tx.RecordedFact", func() (memory.Fact, bool, error) {
 		return store.real.RecordedFact(ctx, id)
+	})
+}
+
+func (store *crashingTx) RecordedFeedback(
+	ctx context.Context,
+	sourceID string,
+	memoryID string,
+) (memory.Feedback, bool, error) {
+	return find(store.fuse, "tx.RecordedFeedback", func() (memory.Feedback, bool, error) {
+		return store.real.RecordedFeedback(ctx, sourceID, memoryID)
 	})
 }
 

@@ -202,6 +202,15 @@ const (
 	ExportedEventKindUpdated      ExportedEventKind = "updated"
 )
 
+// Defines values for ExportedFeedbackKind.
+const (
+	ExportedFeedbackKindForgotten  ExportedFeedbackKind = "forgotten"
+	ExportedFeedbackKindIrrelevant ExportedFeedbackKind = "irrelevant"
+	ExportedFeedbackKindPromoted   ExportedFeedbackKind = "promoted"
+	ExportedFeedbackKindUsed       ExportedFeedbackKind = "used"
+	ExportedFeedbackKindWrong      ExportedFeedbackKind = "wrong"
+)
+
 // Defines values for ExportedTurnStatus.
 const (
 	ExportedTurnStatusFailed    ExportedTurnStatus = "failed"
@@ -222,6 +231,13 @@ const (
 	FactStateEnded     FactState = "ended"
 	FactStateRefused   FactState = "refused"
 	FactStateReplaced  FactState = "replaced"
+)
+
+// Defines values for FeedbackKind.
+const (
+	FeedbackKindIrrelevant FeedbackKind = "irrelevant"
+	FeedbackKindUsed       FeedbackKind = "used"
+	FeedbackKindWrong      FeedbackKind = "wrong"
 )
 
 // Defines values for ForgettingRuleClock.
@@ -1275,6 +1291,11 @@ type CloneCounts struct {
 	// Example: 9
 	Facts *int `json:"facts,omitempty"`
 
+	// Feedback Feedback on memories and candidates.
+	//
+	// Example: 40
+	Feedback *int `json:"feedback,omitempty"`
+
 	// FileVersions Their former contents.
 	//
 	// Example: 21
@@ -1653,6 +1674,11 @@ type ContextAnswer struct {
 	//
 	// Example: What should I cook for her?
 	Query *string `json:"query,omitempty"`
+
+	// RecallID The id of the answer, a UUIDv7 in lower case, for `POST /v1/recalls/{id}/feedback`.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	RecallID RecallID `json:"recall_id"`
 
 	// Route The intent domains of the query. Memories in the domains of a router are lifted (`routed`) and no others are
 	// excluded; only the `domains` of a request exclude.
@@ -2997,6 +3023,11 @@ type ExportEnd struct {
 	// Example: 40
 	Facts *int `json:"facts,omitempty"`
 
+	// Feedback Feedback on memories and candidates.
+	//
+	// Example: 40
+	Feedback *int `json:"feedback,omitempty"`
+
 	// FileVersions Their former contents.
 	//
 	// Example: 21
@@ -3055,7 +3086,7 @@ type ExportEnd struct {
 
 // ExportLine One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
 // one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
-// conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
+// conversation, turn, consolidation, feedback and memory_mode, the end, or an error that the export broke off with.
 type ExportLine struct {
 	// Consolidation That events of a conversation whose line has come before were consolidated.
 	Consolidation *ExportedConsolidation `json:"consolidation,omitempty"`
@@ -3089,6 +3120,10 @@ type ExportLine struct {
 
 	// Fact Evidence for the value of a type and key of a user, with what became of it.
 	Fact *ExportedFact `json:"fact,omitempty"`
+
+	// Feedback What became of a memory that a recall returned; `promoted` is a candidate that was promoted by hand, and `forgotten`
+	// a fact that was forgotten by hand soon after.
+	Feedback *ExportedFeedback `json:"feedback,omitempty"`
 
 	// File A file of the memory tool with its content.
 	File *ExportedFile `json:"file,omitempty"`
@@ -3532,6 +3567,47 @@ type ExportedFact struct {
 	// Example: Lisbon
 	Value FactValue `json:"value,omitempty"`
 }
+
+// ExportedFeedback What became of a memory that a recall returned; `promoted` is a candidate that was promoted by hand, and `forgotten`
+// a fact that was forgotten by hand soon after.
+type ExportedFeedback struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Kind What became of it.
+	//
+	// Example: used
+	Kind ExportedFeedbackKind `json:"kind"`
+
+	// MemoryID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID ID `json:"memory_id"`
+
+	// Score The confidence of the result, or the importance of the fact; 0: not known.
+	//
+	// Example: 0.64
+	Score float64 `json:"score"`
+
+	// SourceID The id of the recall, of the candidate, or of the forgotten memory itself.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	SourceID string `json:"source_id"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
+// ExportedFeedbackKind What became of it.
+//
+// Example: used
+type ExportedFeedbackKind string
 
 // ExportedFile A file of the memory tool with its content.
 type ExportedFile struct {
@@ -4568,6 +4644,69 @@ type FadingMemory struct {
 // Example: 1
 type Failures = int
 
+// FeedbackCounts The feedback on a memory, in `GET /v1/memories/{id}` alone; absent without feedback.
+type FeedbackCounts struct {
+	// Irrelevant How often it did not belong to the question.
+	//
+	// Example: 1
+	Irrelevant int `json:"irrelevant"`
+
+	// Used How often it was used.
+	//
+	// Example: 3
+	Used int `json:"used"`
+
+	// Wrong How often it was not true.
+	//
+	// Example: 0
+	Wrong int `json:"wrong"`
+}
+
+// FeedbackKind What became of a memory that a recall returned.
+//
+// Example: used
+type FeedbackKind string
+
+// FeedbackRequest What became of memories that a recall returned, at most 100 in all.
+type FeedbackRequest struct {
+	// Irrelevant They may be true, but did not belong to the question.
+	Irrelevant []ID `json:"irrelevant,omitempty"`
+
+	// Used The answer rests on them, or a person liked them.
+	Used []ID `json:"used,omitempty"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+
+	// Wrong They are not true, or not any more. Feedback changes no memory.
+	Wrong []ID `json:"wrong,omitempty"`
+}
+
+// FeedbackStats The feedback on memories that recalls returned.
+type FeedbackStats struct {
+	// Irrelevant How many did not belong to the question.
+	//
+	// Example: 9
+	Irrelevant int `json:"irrelevant"`
+
+	// Used How many were used.
+	//
+	// Example: 30
+	Used int `json:"used"`
+
+	// UsedShare The part of them that was used, 0 to 1; 0 without feedback.
+	//
+	// Example: 0.75
+	UsedShare float64 `json:"used_share"`
+
+	// Wrong How many were not true.
+	//
+	// Example: 1
+	Wrong int `json:"wrong"`
+}
+
 // FieldError What is wrong with a field.
 type FieldError struct {
 	// Message What is wrong with it.
@@ -5080,6 +5219,9 @@ type ImportTallies struct {
 	// Facts What became of the lines of one kind.
 	Facts *ImportTally `json:"facts,omitempty"`
 
+	// Feedback What became of the lines of one kind.
+	Feedback *ImportTally `json:"feedback,omitempty"`
+
 	// FileVersions What became of the lines of one kind.
 	FileVersions *ImportTally `json:"file_versions,omitempty"`
 
@@ -5563,6 +5705,16 @@ type LeftOutPartReason string
 
 // LoggedMemory A memory that a recall returned.
 type LoggedMemory struct {
+	// Confidence As the answer stated it, 0 to 1; 0 in entries from before it was logged.
+	//
+	// Example: 0.64
+	Confidence float64 `json:"confidence"`
+
+	// Feedback What became of a memory that a recall returned.
+	//
+	// Example: used
+	Feedback *FeedbackKind `json:"feedback,omitempty"`
+
 	// ID A UUIDv7 in lower case.
 	//
 	// Example: 0198c0de-0000-7000-8000-000000000001
@@ -5708,6 +5860,9 @@ type Memory struct {
 	//
 	// Example: true
 	Faded *Faded `json:"faded,omitempty"`
+
+	// Feedback The feedback on a memory, in `GET /v1/memories/{id}` alone; absent without feedback.
+	Feedback *FeedbackCounts `json:"feedback,omitempty"`
 
 	// ID A UUIDv7 in lower case.
 	//
@@ -5959,6 +6114,26 @@ type MemoryEvent struct {
 //
 // Example: created
 type MemoryEventKind string
+
+// MemoryFeedback The feedback on a memory.
+type MemoryFeedback struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Feedback What became of a memory that a recall returned.
+	//
+	// Example: used
+	Feedback FeedbackKind `json:"feedback"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+}
 
 // MemoryFileVersion A version of a file with its content.
 type MemoryFileVersion struct {
@@ -7371,6 +7546,11 @@ type RecallAnswer struct {
 	// Memories Best first.
 	Memories []RecalledMemory `json:"memories"`
 
+	// RecallID The id of the answer, a UUIDv7 in lower case, for `POST /v1/recalls/{id}/feedback`.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	RecallID RecallID `json:"recall_id"`
+
 	// Route The intent domains of the query. Memories in the domains of a router are lifted (`routed`) and no others are
 	// excluded; only the `domains` of a request exclude.
 	Route Route `json:"route"`
@@ -7424,6 +7604,22 @@ type RecallExplanation struct {
 	// Weights Weights of the three parts, not all 0. Default is the server's setting.
 	Weights RankingWeights `json:"weights"`
 }
+
+// RecallFeedback The feedback on a recall.
+type RecallFeedback struct {
+	// Memories By their ids.
+	Memories []MemoryFeedback `json:"memories"`
+
+	// RecallID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	RecallID ID `json:"recall_id"`
+}
+
+// RecallID The id of the answer, a UUIDv7 in lower case, for `POST /v1/recalls/{id}/feedback`.
+//
+// Example: 0198c0de-0000-7000-8000-000000000001
+type RecallID = string
 
 // RecallKinds `messages`: what was said, word by word; `facts`: memories of all other types.
 type RecallKinds = []string
@@ -8840,6 +9036,9 @@ type Stats struct {
 
 	// Embedding By which models the memories of all apps are embedded. They differ while a changed model takes over.
 	Embedding *EmbeddingStats `json:"embedding,omitempty"`
+
+	// Feedback The feedback on memories that recalls returned.
+	Feedback FeedbackStats `json:"feedback"`
 
 	// Memories How many of each kind. Domains and types count active memories; vectors count desired vector states.
 	//
@@ -10425,6 +10624,9 @@ type WrittenMemory struct {
 	WordsOnly *WordsOnly `json:"words_only,omitempty"`
 }
 
+// AnsweredRecall defines model for AnsweredRecall.
+type AnsweredRecall = string
+
 // ConversationRef defines model for ConversationRef.
 type ConversationRef = string
 
@@ -11308,6 +11510,9 @@ type PutProfileSchemaJSONRequestBody = ProfileSchema
 
 // RecallMemoriesJSONRequestBody defines body for RecallMemories for application/json ContentType.
 type RecallMemoriesJSONRequestBody = RecallRequest
+
+// GiveFeedbackJSONRequestBody defines body for GiveFeedback for application/json ContentType.
+type GiveFeedbackJSONRequestBody = FeedbackRequest
 
 // ReflectOnUserJSONRequestBody defines body for ReflectOnUser for application/json ContentType.
 type ReflectOnUserJSONRequestBody = ReflectRequest
@@ -12534,6 +12739,7 @@ type ClientInterface interface {
 	// | `conversation` | its title, start, end, running summary, counts, and how far it is consolidated |
 	// | `turn` | one of its turns, in their order, that is `processed` or `failed` |
 	// | `consolidation` | one of its consolidations that is `done` or `skipped`, the newest first |
+	// | `feedback` | what became of memories that recalls returned, and of candidates; after the memories |
 	// | `memory_mode` | that memory is `read` or `off` for a user |
 	//
 	// The last line is `{"end":{...}}`, which counts the lines of each kind, and as `left_out` the turns and consolidations of
@@ -13279,6 +13485,42 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/recalls (the `ListRecalls` operationId).
 	ListRecalls(ctx context.Context, params *ListRecallsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GiveFeedbackWithBody Say which returned memories were used
+	//
+	// What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
+	// model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
+	// that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
+	// replaces it.
+	//
+	// Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+	// returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
+	// preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
+	// the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
+	// as for the recall.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/recalls/{id}/feedback (the `GiveFeedback` operationId).
+	GiveFeedbackWithBody(ctx context.Context, id AnsweredRecall, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GiveFeedback Say which returned memories were used
+	//
+	// What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
+	// model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
+	// that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
+	// replaces it.
+	//
+	// Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+	// returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
+	// preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
+	// the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
+	// as for the recall.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/recalls/{id}/feedback (the `GiveFeedback` operationId).
+	GiveFeedback(ctx context.Context, id AnsweredRecall, body GiveFeedbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReflectOnUserWithBody Reflect on what a user has said lately
 	//
@@ -14786,6 +15028,7 @@ func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, r
 // | `conversation` | its title, start, end, running summary, counts, and how far it is consolidated |
 // | `turn` | one of its turns, in their order, that is `processed` or `failed` |
 // | `consolidation` | one of its consolidations that is `done` or `skipped`, the newest first |
+// | `feedback` | what became of memories that recalls returned, and of candidates; after the memories |
 // | `memory_mode` | that memory is `read` or `off` for a user |
 //
 // The last line is `{"end":{...}}`, which counts the lines of each kind, and as `left_out` the turns and consolidations of
@@ -16212,6 +16455,62 @@ func (c *Client) RecallMemories(ctx context.Context, body RecallMemoriesJSONRequ
 // Corresponds with GET /v1/recalls (the `ListRecalls` operationId).
 func (c *Client) ListRecalls(ctx context.Context, params *ListRecallsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRecallsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GiveFeedbackWithBody Say which returned memories were used
+//
+// What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
+// model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
+// that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
+// replaces it.
+//
+// Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+// returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
+// preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
+// the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
+// as for the recall.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/recalls/{id}/feedback (the `GiveFeedback` operationId).
+func (c *Client) GiveFeedbackWithBody(ctx context.Context, id AnsweredRecall, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGiveFeedbackRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GiveFeedback Say which returned memories were used
+//
+// What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
+// model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
+// that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
+// replaces it.
+//
+// Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+// returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
+// preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
+// the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
+// as for the recall.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/recalls/{id}/feedback (the `GiveFeedback` operationId).
+func (c *Client) GiveFeedback(ctx context.Context, id AnsweredRecall, body GiveFeedbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGiveFeedbackRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -22240,6 +22539,53 @@ func NewListRecallsRequest(server string, params *ListRecallsParams) (*http.Requ
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewGiveFeedbackRequest calls the generic GiveFeedback builder with application/json body
+func NewGiveFeedbackRequest(server string, id AnsweredRecall, body GiveFeedbackJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewGiveFeedbackRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewGiveFeedbackRequestWithBody constructs an http.Request for the GiveFeedback method, with any body, and a specified content type
+func NewGiveFeedbackRequestWithBody(server string, id AnsweredRecall, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/recalls/%s/feedback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }

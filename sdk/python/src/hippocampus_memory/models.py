@@ -293,6 +293,9 @@ class CloneCounts(Model):
     consolidations: int | None = None
     """Records of their consolidation."""
 
+    feedback: int | None = None
+    """Feedback on memories and candidates."""
+
     memory_modes: int | None = None
     """How much of memory is on, for the user and for conversations."""
 
@@ -412,6 +415,7 @@ Content = TypeAliasType("Content", str)
 class ContextAnswer(Model):
     """A context, and what it was made of."""
 
+    recall_id: RecallID
     memories: list[RecalledMemory]
     """Those in the context, best first."""
 
@@ -1123,6 +1127,39 @@ Failures = TypeAliasType("Failures", int)
 """How often it did not."""
 
 
+class FeedbackCounts(Model):
+    """The feedback on a memory, in `GET /v1/memories/{id}` alone; absent without feedback."""
+
+    used: int
+    """How often it was used."""
+
+    irrelevant: int
+    """How often it did not belong to the question."""
+
+    wrong: int
+    """How often it was not true."""
+
+
+FeedbackKind = TypeAliasType("FeedbackKind", Literal["used", "irrelevant", "wrong"] | str)
+"""What became of a memory that a recall returned."""
+
+
+class FeedbackStats(Model):
+    """The feedback on memories that recalls returned."""
+
+    used: int
+    """How many were used."""
+
+    irrelevant: int
+    """How many did not belong to the question."""
+
+    wrong: int
+    """How many were not true."""
+
+    used_share: float
+    """The part of them that was used, 0 to 1; 0 without feedback."""
+
+
 class FieldError(Model):
     """What is wrong with a field."""
 
@@ -1403,6 +1440,7 @@ class ImportTallies(Model):
     conversations: ImportTally | None = None
     turns: ImportTally | None = None
     consolidations: ImportTally | None = None
+    feedback: ImportTally | None = None
     memory_modes: ImportTally | None = None
 
 
@@ -1681,6 +1719,11 @@ class LoggedMemory(Model):
     relevance: float
     """As the answer stated it, 0 to 1."""
 
+    confidence: float
+    """As the answer stated it, 0 to 1; 0 in entries from before it was logged."""
+
+    feedback: FeedbackKind | None = None
+
 
 class LoggedRecall(Model):
     """An entry of the log of recalls."""
@@ -1741,6 +1784,7 @@ class Memory(Model):
     superseded_by: ID | None = None
     created_at: Timestamp
     last_said_at: LastSaidAt | None = None
+    feedback: FeedbackCounts | None = None
     expires_at: ExpiresAt | None = None
     updated_at: Timestamp
     last_accessed_at: Timestamp
@@ -1822,6 +1866,14 @@ class MemoryEvent(Model):
     detail: dict[str, Any] | None = None
     """What changed."""
 
+    at: Timestamp
+
+
+class MemoryFeedback(Model):
+    """The feedback on a memory."""
+
+    id: ID
+    feedback: FeedbackKind
     at: Timestamp
 
 
@@ -2477,6 +2529,7 @@ Reason = TypeAliasType("Reason", str)
 class RecallAnswer(Model):
     """The memories that a query recalls."""
 
+    recall_id: RecallID
     memories: list[RecalledMemory]
     """Best first."""
 
@@ -2526,6 +2579,18 @@ class RecallExplanation(Model):
 
     stages: list[RecallStage]
     """The stages by their start. `route`, `embed` and `load` overlap; the others follow each other."""
+
+
+class RecallFeedback(Model):
+    """The feedback on a recall."""
+
+    recall_id: ID
+    memories: list[MemoryFeedback]
+    """By their ids."""
+
+
+RecallID = TypeAliasType("RecallID", str)
+"""The id of the answer, a UUIDv7 in lower case, for `POST /v1/recalls/{id}/feedback`."""
 
 
 class RecallPage(Model):
@@ -3174,6 +3239,7 @@ class Stats(Model):
     vectors: Counts
     shelf_lives: ShelfLives
     retention: Retention
+    feedback: FeedbackStats
     user: UserStats | None = None
     embedding: EmbeddingStats | None = None
     prompts: dict[str, PromptCounts] | None = None

@@ -456,6 +456,9 @@ class ExportEnd(TypedDict):
     consolidations: NotRequired[int]
     """Their consolidations."""
 
+    feedback: NotRequired[int]
+    """Feedback on memories and candidates."""
+
     memory_modes: NotRequired[int]
     """Users for whom memory is not on."""
 
@@ -467,7 +470,7 @@ class ExportLine(TypedDict):
     """
     One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
     one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
-    conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
+    conversation, turn, consolidation, feedback and memory_mode, the end, or an error that the export broke off with.
 
     """
 
@@ -489,6 +492,7 @@ class ExportLine(TypedDict):
 
     document: NotRequired[ExportedDocument]
     fact: NotRequired[ExportedFact]
+    feedback: NotRequired[ExportedFeedback]
     memory_mode: NotRequired[ExportedMemoryMode]
     instruction: NotRequired[ExportedInstruction]
     instruction_version: NotRequired[ExportedVersion]
@@ -653,6 +657,27 @@ class ExportedFact(TypedDict):
     """Whether the memory states this fact and ends with it."""
 
     due_at: NotRequired[Timestamp]
+
+
+class ExportedFeedback(TypedDict):
+    """
+    What became of a memory that a recall returned; `promoted` is a candidate that was promoted by hand, and `forgotten`
+    a fact that was forgotten by hand soon after.
+
+    """
+
+    user_id: UserID
+    source_id: str
+    """The id of the recall, of the candidate, or of the forgotten memory itself."""
+
+    memory_id: ID
+    kind: Literal["used", "irrelevant", "wrong", "promoted", "forgotten"] | str
+    """What became of it."""
+
+    score: float
+    """The confidence of the result, or the importance of the fact; 0: not known."""
+
+    at: Timestamp
 
 
 class ExportedFile(TypedDict):
@@ -996,6 +1021,20 @@ True if the rule of retention forgot the memory and no request has forgotten it 
 memory until it is purged. Otherwise left out.
 
 """
+
+
+class FeedbackRequest(TypedDict):
+    """What became of memories that a recall returned, at most 100 in all."""
+
+    user_id: UserID
+    used: NotRequired[list[ID]]
+    """The answer rests on them, or a person liked them."""
+
+    irrelevant: NotRequired[list[ID]]
+    """They may be true, but did not belong to the question."""
+
+    wrong: NotRequired[list[ID]]
+    """They are not true, or not any more. Feedback changes no memory."""
 
 
 FilePath: TypeAlias = str

@@ -1217,6 +1217,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/recalls/{id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say which returned memories were used
+         * @description What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
+         *     model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
+         *     that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
+         *     replaces it.
+         *
+         *     Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+         *     returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
+         *     preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
+         *     the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
+         *     as for the recall.
+         */
+        post: operations["giveFeedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/context": {
         parameters: {
             query?: never;
@@ -1544,6 +1573,7 @@ export interface paths {
          *     | `conversation` | its title, start, end, running summary, counts, and how far it is consolidated |
          *     | `turn` | one of its turns, in their order, that is `processed` or `failed` |
          *     | `consolidation` | one of its consolidations that is `done` or `skipped`, the newest first |
+         *     | `feedback` | what became of memories that recalls returned, and of candidates; after the memories |
          *     | `memory_mode` | that memory is `read` or `off` for a user |
          *
          *     The last line is `{"end":{...}}`, which counts the lines of each kind, and as `left_out` the turns and consolidations of
@@ -2325,6 +2355,11 @@ export interface components {
          * @example 0198c0de-0000-7000-8000-000000000001
          */
         ID: string;
+        /**
+         * @description The id of the answer, a UUIDv7 in lower case, for `POST /v1/recalls/{id}/feedback`.
+         * @example 0198c0de-0000-7000-8000-000000000001
+         */
+        RecallID: string;
         /** @description Ids of memories; a repeated one counts once. */
         MemoryIDs: components["schemas"]["ID"][];
         /**
@@ -3721,6 +3756,75 @@ export interface components {
             scorer: string;
             memory_id?: components["schemas"]["ID"];
         };
+        /** @description What became of memories that a recall returned, at most 100 in all. */
+        FeedbackRequest: {
+            user_id: components["schemas"]["UserID"];
+            /** @description The answer rests on them, or a person liked them. */
+            used?: components["schemas"]["ID"][];
+            /** @description They may be true, but did not belong to the question. */
+            irrelevant?: components["schemas"]["ID"][];
+            /** @description They are not true, or not any more. Feedback changes no memory. */
+            wrong?: components["schemas"]["ID"][];
+        };
+        /** @description The feedback on a recall. */
+        RecallFeedback: {
+            recall_id: components["schemas"]["ID"];
+            /** @description By their ids. */
+            memories: components["schemas"]["MemoryFeedback"][];
+        };
+        /** @description The feedback on a memory. */
+        MemoryFeedback: {
+            id: components["schemas"]["ID"];
+            feedback: components["schemas"]["FeedbackKind"];
+            at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description What became of a memory that a recall returned.
+         * @example used
+         * @enum {string}
+         */
+        FeedbackKind: "used" | "irrelevant" | "wrong";
+        /** @description The feedback on a memory, in `GET /v1/memories/{id}` alone; absent without feedback. */
+        FeedbackCounts: {
+            /**
+             * @description How often it was used.
+             * @example 3
+             */
+            used: number;
+            /**
+             * @description How often it did not belong to the question.
+             * @example 1
+             */
+            irrelevant: number;
+            /**
+             * @description How often it was not true.
+             * @example 0
+             */
+            wrong: number;
+        };
+        /** @description The feedback on memories that recalls returned. */
+        FeedbackStats: {
+            /**
+             * @description How many were used.
+             * @example 30
+             */
+            used: number;
+            /**
+             * @description How many did not belong to the question.
+             * @example 9
+             */
+            irrelevant: number;
+            /**
+             * @description How many were not true.
+             * @example 1
+             */
+            wrong: number;
+            /**
+             * @description The part of them that was used, 0 to 1; 0 without feedback.
+             * @example 0.75
+             */
+            used_share: number;
+        };
         /** @description An entry of the log of recalls. */
         LoggedRecall: {
             id: components["schemas"]["ID"];
@@ -3745,6 +3849,12 @@ export interface components {
              * @example 0.82
              */
             relevance: number;
+            /**
+             * @description As the answer stated it, 0 to 1; 0 in entries from before it was logged.
+             * @example 0.64
+             */
+            confidence: number;
+            feedback?: components["schemas"]["FeedbackKind"];
         };
         /** @description One page of recalls. */
         RecallPage: {
@@ -4368,6 +4478,7 @@ export interface components {
             superseded_by?: components["schemas"]["ID"];
             created_at: components["schemas"]["Timestamp"];
             last_said_at?: components["schemas"]["LastSaidAt"];
+            feedback?: components["schemas"]["FeedbackCounts"];
             expires_at?: components["schemas"]["ExpiresAt"];
             updated_at: components["schemas"]["Timestamp"];
             last_accessed_at: components["schemas"]["Timestamp"];
@@ -5013,7 +5124,7 @@ export interface components {
         /**
          * @description One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
          *     one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
-         *     conversation, turn, consolidation and memory_mode, the end, or an error that the export broke off with.
+         *     conversation, turn, consolidation, feedback and memory_mode, the end, or an error that the export broke off with.
          */
         ExportLine: {
             /**
@@ -5036,6 +5147,7 @@ export interface components {
             relations?: components["schemas"]["ExportedRelation"][];
             document?: components["schemas"]["ExportedDocument"];
             fact?: components["schemas"]["ExportedFact"];
+            feedback?: components["schemas"]["ExportedFeedback"];
             memory_mode?: components["schemas"]["ExportedMemoryMode"];
             instruction?: components["schemas"]["ExportedInstruction"];
             instruction_version?: components["schemas"]["ExportedVersion"];
@@ -5148,6 +5260,11 @@ export interface components {
              * @example 16
              */
             consolidations?: number;
+            /**
+             * @description Feedback on memories and candidates.
+             * @example 40
+             */
+            feedback?: number;
             /**
              * @description Users for whom memory is not on.
              * @example 2
@@ -5348,6 +5465,31 @@ export interface components {
             user_id: components["schemas"]["UserID"];
             chosen?: components["schemas"]["TimeZone"];
             last_offset?: components["schemas"]["Offset"];
+        };
+        /**
+         * @description What became of a memory that a recall returned; `promoted` is a candidate that was promoted by hand, and `forgotten`
+         *     a fact that was forgotten by hand soon after.
+         */
+        ExportedFeedback: {
+            user_id: components["schemas"]["UserID"];
+            /**
+             * @description The id of the recall, of the candidate, or of the forgotten memory itself.
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
+            source_id: string;
+            memory_id: components["schemas"]["ID"];
+            /**
+             * @description What became of it.
+             * @example used
+             * @enum {string}
+             */
+            kind: "used" | "irrelevant" | "wrong" | "promoted" | "forgotten";
+            /**
+             * @description The confidence of the result, or the importance of the fact; 0: not known.
+             * @example 0.64
+             */
+            score: number;
+            at: components["schemas"]["Timestamp"];
         };
         /** @description How much of memory is on for a user, or for one of the user's conversations. */
         ExportedMemoryMode: {
@@ -5969,6 +6111,7 @@ export interface components {
             conversations?: components["schemas"]["ImportTally"];
             turns?: components["schemas"]["ImportTally"];
             consolidations?: components["schemas"]["ImportTally"];
+            feedback?: components["schemas"]["ImportTally"];
             memory_modes?: components["schemas"]["ImportTally"];
         };
         /** @description What is wrong with a line. */
@@ -6255,6 +6398,11 @@ export interface components {
              * @example 31
              */
             consolidations?: number;
+            /**
+             * @description Feedback on memories and candidates.
+             * @example 40
+             */
+            feedback?: number;
             /**
              * @description How much of memory is on, for the user and for conversations.
              * @example 1
@@ -6553,6 +6701,7 @@ export interface components {
         };
         /** @description The memories that a query recalls. */
         RecallAnswer: {
+            recall_id: components["schemas"]["RecallID"];
             /** @description Best first. */
             memories: components["schemas"]["RecalledMemory"][];
             route: components["schemas"]["Route"];
@@ -6812,6 +6961,7 @@ export interface components {
         };
         /** @description A context, and what it was made of. */
         ContextAnswer: {
+            recall_id: components["schemas"]["RecallID"];
             /** @description Those in the context, best first. */
             memories: components["schemas"]["RecalledMemory"][];
             route: components["schemas"]["Route"];
@@ -7022,6 +7172,7 @@ export interface components {
             vectors: components["schemas"]["Counts"];
             shelf_lives: components["schemas"]["ShelfLives"];
             retention: components["schemas"]["Retention"];
+            feedback: components["schemas"]["FeedbackStats"];
             user?: components["schemas"]["UserStats"];
             embedding?: components["schemas"]["EmbeddingStats"];
             /**
@@ -8262,6 +8413,11 @@ export interface components {
          * @example 0198c0de-0000-7000-8000-000000000001
          */
         MemoryID: string;
+        /**
+         * @description The `recall_id` of an answer.
+         * @example 0198c0de-0000-7000-8000-000000000001
+         */
+        AnsweredRecall: string;
         /**
          * @description The proposal's id.
          * @example 0198c0de-0000-7000-8000-000000000001
@@ -10910,6 +11066,57 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    giveFeedback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `recall_id` of an answer.
+                 * @example 0198c0de-0000-7000-8000-000000000001
+                 */
+                id: components["parameters"]["AnsweredRecall"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_id": "u-17",
+                 *       "used": [
+                 *         "0198c0de-0000-7000-8000-000000000003"
+                 *       ],
+                 *       "wrong": [
+                 *         "0198c0de-0000-7000-8000-000000000004"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["FeedbackRequest"];
+            };
+        };
+        responses: {
+            /** @description All feedback on the recall. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecallFeedback"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
