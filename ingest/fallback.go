@@ -47,7 +47,7 @@ func (s *Service) takeByRules(
 	if err != nil {
 		return err
 	}
-	candidates := s.gate(r.rules, turn, s.Rules.Name(), s.set.Threshold, facts, r.echoes)
+	candidates := s.gate(r.rules, turn, s.Rules.Name(), r.gate, facts, r.echoes)
 	candidates = slices.DeleteFunc(candidates, func(c memory.Candidate) bool { return c.Verdict != memory.Kept })
 	if len(candidates) == 0 {
 		return nil

@@ -251,6 +251,9 @@ func (p *forgetting) forgetBatch(
 				if err := changes.Update(ctx, before, m); err != nil {
 					return nil, err
 				}
+				if err := p.noteUnwanted(ctx, tx, before); err != nil {
+					return nil, err
+				}
 			}
 		}
 		m.Embedding = nil
@@ -259,6 +262,22 @@ func (p *forgetting) forgetBatch(
 		})
 	}
 	return results, nil
+}
+
+// soon is the age up to which a fact that is forgotten by hand says something about the gate that has kept it.
+const soon = 7 * 24 * time.Hour
+
+// noteUnwanted notes that a fact which the gate has just kept is forgotten by hand, unless its whole turn is withdrawn.
+func (p *forgetting) noteUnwanted(ctx context.Context, tx db.UserTx, m memory.Memory) error {
+	at := memory.Instant(p.Now())
+	isOfGate := m.Type != memory.TypeMessage && !m.Type.IsDerived() && m.SourceTurnID != "" && p.turn == nil
+	if !isOfGate || m.Status != memory.Active || at.Sub(m.CreatedAt) > soon {
+		return nil
+	}
+	_, err := tx.AddFeedback(ctx, []memory.Feedback{{
+		Owner: m.Owner, SourceID: m.ID, MemoryID: m.ID, Kind: memory.FeedbackForgotten, Score: m.Importance, At: at,
+	}})
+	return err
 }
 
 // apply changes a memory as planned; model is that of the embedding. It changes nothing, and returns "", if the change

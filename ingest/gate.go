@@ -17,7 +17,7 @@ import (
 // gate gives each proposed fact its first verdict: kept, below the threshold, echo, or invalid. The policy of the app
 // decides first.
 func (s *Service) gate(
-	rules *policy.Rules, turn memory.Turn, by string, threshold float64, facts []scorer.Fact, echoes echoes,
+	rules *policy.Rules, turn memory.Turn, by string, threshold memory.Threshold, facts []scorer.Fact, echoes echoes,
 ) []memory.Candidate {
 	candidates := make([]memory.Candidate, len(facts))
 	for i, f := range facts {
@@ -42,19 +42,38 @@ func (s *Service) gate(
 		} else if judged.Unasked != "" {
 			c.Verdict = memory.BelowThreshold
 			c.Reason = fmt.Sprintf("%s: %s does not ask for it, %s", becausePolicy, named(rules), judged.Unasked)
-		} else if f.Importance < threshold && judged.Keeps == "" {
+		} else if f.Importance < threshold.Value && judged.Keeps == "" {
 			c.Verdict = memory.BelowThreshold
-			c.Reason = fmt.Sprintf(becauseImportance+"%.2f is under the gate of %.2f", f.Importance, threshold)
+			c.Reason = fmt.Sprintf(becauseImportance+"%.2f is under the gate of %.2f", f.Importance, threshold.Value) +
+				learned(threshold)
 			if strings.Contains(f.Content, secret.Mark) {
 				c.Reason = becauseSecret + ": " + c.Reason
 			}
 		} else if echoed, ok := echoes.find(f.Content); ok {
 			c.Verdict, c.MemoryID = memory.Echo, echoed.ID
 			c.Reason = becauseEcho + "; the user did not say it"
+		} else if f.Importance < s.set.Threshold && !threshold.Learned.IsZero() && judged.Keeps == "" {
+			c.Reason = fmt.Sprintf("kept by the gate of %.2f", threshold.Value) + learned(threshold)
 		}
 		candidates[i] = c
 	}
 	return candidates
+}
+
+// gateOf returns the threshold of an app's gate.
+func (s *Service) gateOf(ctx context.Context, appID string) (memory.Threshold, error) {
+	if s.Gate == nil {
+		return memory.Threshold{Value: s.set.Threshold}, nil
+	}
+	return s.Gate(ctx, appID)
+}
+
+// learned says of a threshold that it is not that of the settings; "" if it is.
+func learned(t memory.Threshold) string {
+	if t.Learned.IsZero() {
+		return ""
+	}
+	return ", " + t.Source()
 }
 
 // gateStated gives each stated fact its first verdict, turn by turn.
@@ -75,7 +94,7 @@ func (s *Service) gateStated(ctx context.Context, c Consolidation) ([]memory.Can
 		if err != nil {
 			return nil, err
 		}
-		proposed := s.gate(rules, turn, c.Scorer, c.Threshold, facts, echoes)
+		proposed := s.gate(rules, turn, c.Scorer, memory.Threshold{Value: c.Threshold}, facts, echoes)
 		for i := range proposed {
 			p := &proposed[i]
 			if p.Content == policyMark {

@@ -206,9 +206,13 @@ func isBy(e memory.Event, turnID string) bool { return turnOf(e.Cause) == turnID
 
 // settle copies the verdict, the memory id and the reason of a written draft to its candidate.
 func settle(c *memory.Candidate, w write.Written) {
+	because := ""
+	if c.Verdict == memory.Kept && c.Reason != "" { // see gate
+		because = c.Reason + "; "
+	}
 	c.Verdict = w.Verdict
 	c.MemoryID = w.Memory.ID
-	c.Reason = w.Reason
+	c.Reason = because + w.Reason
 }
 
 // quotaPeriod is added to the age at which a turn fails if a quota of its app keeps it waiting: the quota of the next

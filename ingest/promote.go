@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hippocampus/db"
@@ -176,11 +177,25 @@ func (s *Service) promote(
 				if err := tx.SettleCandidate(ctx, c); err != nil {
 					return err
 				}
+				if err := noteWanted(ctx, tx, p, c.MemoryID, memory.Instant(s.Now())); err != nil {
+					return err
+				}
 				outcome[p.ID] = Promoted{Verdict: c.Verdict, Reason: c.Reason, MemoryID: c.MemoryID}
 			}
 			return nil
 		},
 	})
+	return err
+}
+
+// noteWanted notes that a candidate which the gate refused for its importance became a memory by hand.
+func noteWanted(ctx context.Context, tx db.UserTx, p db.Proposal, memoryID string, at time.Time) error {
+	if p.Verdict != memory.BelowThreshold || !strings.HasPrefix(p.Reason, becauseImportance) {
+		return nil
+	}
+	_, err := tx.AddFeedback(ctx, []memory.Feedback{{
+		Owner: p.Owner, SourceID: p.ID, MemoryID: memoryID, Kind: memory.FeedbackPromoted, Score: p.Importance, At: at,
+	}})
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 // reading is what a worker knows of a turn before its facts are proposed.
 type reading struct {
 	rules    *policy.Rules
+	gate     memory.Threshold
 	accepted memory.Turn // with the messages as they were said, and all that is withheld of them
 	stored   int         // parts that are withheld of the stored turn
 	turn     memory.Turn // with the words that are read, see read
@@ -24,6 +25,9 @@ func (s *Service) reading(ctx context.Context, rules *policy.Rules, turn memory.
 	r = reading{rules: rules, stored: len(turn.Withheld)}
 	turn.Policy = rules.Policy()
 	turn.Scored = memory.Scoring{By: s.Scorer.Name(), Policy: rules.Version()}
+	if r.gate, err = s.gateOf(ctx, turn.AppID); err != nil {
+		return r, err
+	}
 	r.accepted = s.cut(rules, turn)
 	r.turn = s.read(r.accepted)
 	if r.echoes, err = s.echoes(ctx, r.turn); err != nil {
@@ -54,7 +58,7 @@ func (s *Service) without(r reading, never []string) reading {
 // verdicts gives each proposed fact of a turn its first verdict. never are the words that a model found to be never
 // kept.
 func (s *Service) verdicts(r reading, facts []scorer.Fact, never []string) []memory.Candidate {
-	candidates := s.gate(r.rules, r.turn, s.Scorer.Name(), s.set.Threshold, facts, r.echoes)
+	candidates := s.gate(r.rules, r.turn, s.Scorer.Name(), r.gate, facts, r.echoes)
 	candidates = withoutOthers(r.turn, r.before, candidates)
 	refuseUnsaid(r.question, candidates)
 	if len(never) > 0 {

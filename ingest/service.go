@@ -87,6 +87,8 @@ type Parts struct {
 	// Undo forgets a memory that was derived from others, and makes the memories that it condensed active again.
 	// KindConflict: it was derived from none. Nil: no memories are derived.
 	Undo     func(ctx context.Context, appID, id string) error
+	// Gate returns the threshold of an app's gate; nil: Settings.Threshold.
+	Gate     func(ctx context.Context, appID string) (memory.Threshold, error)
 	Policies policy.Finder // of what apps remember; nil: no app has a policy
 	Zone     zones.Finder  // in which the days of a user are
 	Now      func() time.Time

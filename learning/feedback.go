@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"hippocampus/db"
@@ -108,11 +109,16 @@ func (s *Service) Count(
 
 // Service keeps feedback and serves thresholds. It is safe for concurrent use.
 type Service struct {
+	Settings
 	records Records
 	now     func() time.Time
+	rules   map[memory.ThresholdName]Rule
+
+	mu     sync.Mutex
+	served map[servedKey]served
 }
 
 // New returns a service.
-func New(records Records, now func() time.Time) *Service {
-	return &Service{records: records, now: now}
+func New(records Records, set Settings, now func() time.Time) *Service {
+	return &Service{Settings: set, records: records, now: now, rules: rules(set), served: map[servedKey]served{}}
 }

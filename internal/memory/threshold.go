@@ -14,6 +14,9 @@ const (
 // ThresholdNames lists the thresholds.
 var ThresholdNames = []ThresholdName{GateThreshold, ConfidenceThreshold}
 
+// ForImportance begins the reason of a candidate whose importance is below the gate's threshold.
+const ForImportance = "importance "
+
 // Threshold is a threshold that serves.
 type Threshold struct {
 	Value   float64   // 0..1

@@ -15,7 +15,7 @@ import (
 type CandidateParts struct {
 	Lister    CandidateLister
 	Promoter  Promoter
-	Threshold float64 // of the gate
+	Threshold func(ctx context.Context, appID string) (memory.Threshold, error) // of the gate
 }
 
 // CandidateLister reads candidates page by page, and counts them; db.Maintenance implements it.
@@ -115,8 +115,12 @@ func (h candidateHandlers) count(ctx context.Context, r *frame.Request) (any, er
 		return nil, err
 	}
 	counts, err := h.Lister.CountCandidates(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	gate, err := h.Threshold(ctx, owner.AppID)
 	return candidateCountsBody{
-		Threshold: h.Threshold,
+		Threshold: gate.Value,
 		Counts:    frame.BodiesOf(counts, func(c db.CandidateCount) candidateCountBody { return candidateCountBody(c) }),
 	}, err
 }

@@ -137,6 +137,9 @@ var forUsers = map[string]string{
 	"POST /v1/admin/repair":                       `refused`,
 	"POST /v1/admin/rebuild":                      `refused`,
 	"POST /v1/recalls/:id/feedback":               `{"user_id":"USER","used":["0198c0de-0000-7000-8000-000000000001"]}`,
+	"GET /v1/thresholds":                          `refused`,
+	"GET /v1/thresholds/preview":                  `refused`,
+	"DELETE /v1/thresholds":                       `refused`,
 }
 
 // Each route serves a key of one user for that user alone, or not at all. A route that is not listed fails the test.

@@ -13,11 +13,15 @@ import (
 	"hippocampus/server/frame"
 )
 
+// ContextConfidence is the confidence from which a context has a memory, unless the request or what an app has learned
+// says another; see docs/decisions/0023-confidence.md.
+const ContextConfidence = 0.15
+
 const (
 	defaultContext = 1000    // tokens
-	minConfidence  = 0.15    // of the memories of a context; see docs/decisions/0023-confidence.md
 	countsCached   = 8 << 20 // bytes of token counts that contexts share
 	asMessages     = "messages"
+	unset          = -1 // the least confidence, which no request has
 )
 
 type contextHandlers struct {
@@ -112,6 +116,8 @@ type contextBody struct {
 	NotCondensed string             `json:"not_condensed,omitempty"` // why not condensed, if the request asked for it
 	Preferences  []preferenceBody   `json:"preferences"`
 	Dropped      []string           `json:"dropped"`
+
+	MinConfidence thresholdUsed `json:"min_confidence"`
 	recallBody
 }
 
@@ -201,7 +207,7 @@ func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly
 	if body.Episode != "" && body.Group {
 		r.Note("episode", "is given with group: an episode is of one user")
 	}
-	ask.Query.MinConfidence = frame.OrDefault(body.MinConfidence, minConfidence)
+	ask.Query.MinConfidence = frame.OrDefault(body.MinConfidence, unset)
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
 	if frame.OrDefault(body.Condense, true) {
 		ask.Condense = frame.OrDefault(body.Limit, h.Limit)
@@ -217,6 +223,15 @@ func (h contextHandlers) make(ctx context.Context, ask assembly.Request) (contex
 		return contextBody{}, err
 	}
 	ask.Query.Memory = memory.Strictest(ask.Query.Memory, chosen)
+	least := thresholdUsed{Value: ask.Query.MinConfidence, Source: ofRequest}
+	if least.Value == unset {
+		t, err := h.Confidence(ctx, ask.Query.Owner.AppID)
+		if err != nil {
+			return contextBody{}, err
+		}
+		least = thresholdUsed{Value: t.Value, Source: sourceOf(t), LearnedAt: t.Learned}
+		ask.Query.MinConfidence = t.Value
+	}
 	made, err := h.contexts.Make(ctx, ask)
 	if err != nil {
 		return contextBody{}, err
@@ -236,7 +251,7 @@ func (h contextHandlers) make(ctx context.Context, ask assembly.Request) (contex
 		Preferences: frame.BodiesOf(made.Preferences, func(m memory.Memory) preferenceBody {
 			return preferenceBody{m.ID, m.Content}
 		}),
-		Dropped:    frame.NotNil(made.Dropped),
+		Dropped: frame.NotNil(made.Dropped), MinConfidence: least,
 		recallBody: recallBodyOf(ask.Query.ID, recalled, h.now().Sub(start)),
 	}, nil
 }

@@ -79,6 +79,13 @@ type fixture struct {
 	keyIDs      map[string]string // by secret
 }
 
+// servedBy returns a threshold as the server's parts ask for it.
+func servedBy(
+	s *learning.Service, name memory.ThresholdName,
+) func(context.Context, string) (memory.Threshold, error) {
+	return func(ctx context.Context, appID string) (memory.Threshold, error) { return s.Of(ctx, appID, name) }
+}
+
 // newFixture has the keys "read", "write" and "admin" of the app "app".
 func newFixture(t testing.TB, change func(*Options)) *fixture {
 	t.Helper()
@@ -155,6 +162,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	}, consolidation.Settings{
 		Importance: 0.6, Urgent: 0.7, Full: 0.8, Idle: time.Hour, Messages: 3, Similarity: 0.9, Attempts: 3,
 	})
+	learn := learning.New(f.store, learning.Settings{Gate: 0.7, Confidence: ContextConfidence}, f.now)
 	eraser := erasure.New(f.store, f.vectors, func(memory.Owner) { f.service.Purge(); f.session.Purge() }, f.now, log)
 	f.options = Options{
 		Access:  frame.Access{Keys: f.store},
@@ -185,15 +193,16 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 			OnChanged: onChanged, OnAdded: onAdded, Now: f.now,
 		}), Reader: f.store},
 		MemoryTool: MemoryToolParts{Runner: memorytool.New(f.store, f.service, f.now), Reader: f.store},
-		Candidates: CandidateParts{Lister: f.store, Promoter: f.service, Threshold: 0.7},
+		Candidates: CandidateParts{Lister: f.store, Promoter: f.service, Threshold: servedBy(learn, memory.GateThreshold)},
 		Recall: RecallParts{
 			Recaller: recaller, People: f.store, Sources: f.store, Log: f.store, ZoneOf: f.zones.Of,
 			Episodes: episodes.New(episodes.Parts{
 				Records: f.store, Embedder: embedder, Now: f.now,
 				Calibration: func(memory.Space) memory.Calibration { return memory.Calibration{} },
 			}),
-			Feedback: learning.New(f.store, f.now),
+			Feedback: learn, Confidence: servedBy(learn, memory.ConfidenceThreshold),
 		},
+		Thresholds: learn,
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
 		Proposals:  derive,

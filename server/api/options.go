@@ -48,6 +48,8 @@ type Options struct {
 	MemoryTool     MemoryToolParts
 	Candidates     CandidateParts
 	Recall         RecallParts
+	Thresholds     ThresholdKeeper
+	Learning       bool // thresholds follow what users keep, forget and use
 	Condenser      assembly.Condenser
 	Reflector      Reflector
 	Proposals      InsightDecider

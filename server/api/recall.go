@@ -22,10 +22,12 @@ type RecallParts struct {
 	Log      RecallLister
 	Episodes EpisodeKeeper
 	Feedback FeedbackKeeper
-	Limit    int           // memories if the request names no limit; 0: 10
-	Timeout  time.Duration // of the recalls of a context together; 0: unlimited
-	Modes    ModeKeeper
-	ZoneOf   zones.Finder // of the days of a context, unless its query has a zone
+	// Confidence returns the confidence from which the contexts of an app have a memory.
+	Confidence func(ctx context.Context, appID string) (memory.Threshold, error)
+	Limit      int           // memories if the request names no limit; 0: 10
+	Timeout    time.Duration // of the recalls of a context together; 0: unlimited
+	Modes      ModeKeeper
+	ZoneOf     zones.Finder // of the days of a context, unless its query has a zone
 }
 
 // Recaller finds memories; package recall implements it.

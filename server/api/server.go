@@ -114,6 +114,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		episodeHandlers{o.Recall.Episodes, slots.recalls},
 		profileSchemaHandlers{ProfileParts: o.Profiles, modes: o.Modes, slots: slots.recalls, now: now},
 		contexts,
+		thresholdHandlers{o.Thresholds, o.Learning, now},
 		reflectHandlers{o.Reflector},
 		insightHandlers{o.Proposals, quotas, o.Modes},
 		forgetHandlers{o.Forgetter, o.Memories.Reader, now},

@@ -64,12 +64,17 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Reprocess:      api.ReprocessParts{Runner: w.ingest, Reader: record},
 		Skills:         api.SkillParts{Recorder: w.skills, Reader: record},
 		MemoryTool:     api.MemoryToolParts{Runner: w.memoryTool, Reader: record},
-		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest, Threshold: b.cfg.Gate.Threshold},
+		Candidates:     api.CandidateParts{Lister: record, Promoter: w.ingest, Threshold: w.gate},
 		Recall: api.RecallParts{
 			Recaller: r.recaller, People: record, Sources: record, Log: record, Episodes: w.episodes,
 			Limit: b.cfg.Recall.Limit, Timeout: b.cfg.Recall.Timeout,
 			ZoneOf: s.zones.Of, Feedback: w.learning,
+			Confidence: func(ctx context.Context, appID string) (memory.Threshold, error) {
+				return w.learning.Of(ctx, appID, memory.ConfidenceThreshold)
+			},
 		},
+		Thresholds: w.learning,
+		Learning:   b.cfg.Learning.Enabled,
 		Condenser:  r.condenser,
 		Reflector:  w.reflection,
 		Proposals:  w.derivation,

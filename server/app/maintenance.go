@@ -129,11 +129,15 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 			if err == nil {
 				err = s.record.PurgeReprocessings(ctx, b.now().Add(-reprocessingAge))
 			}
-			return purged{n}, err
+			moved := 0
+			if err == nil && b.cfg.Learning.Enabled {
+				moved, err = w.learning.Run(ctx)
+			}
+			return purged{n, moved}, err
 		}),
 		job(set.Timeout, "recall_log", set.Purge, func(ctx context.Context) (purged, error) {
 			n, err := recall.PurgeLog(ctx, s.record, b.now().Add(-b.cfg.Recall.LogKeep))
-			return purged{n}, err
+			return purged{Purged: n}, err
 		}),
 		job(set.Timeout, api.Verification, set.Verification, s.projection.Verify),
 		job(set.Timeout, api.Repair, "", s.projection.Repair),
@@ -183,7 +187,8 @@ func requestPastMessages(ctx context.Context, b base, record *database) error {
 
 // purged is the result of a purge job.
 type purged struct {
-	Purged int `json:"purged"` // memories, or entries of the log of recalls
+	Purged     int `json:"purged"`               // memories, or entries of the log of recalls
+	Thresholds int `json:"thresholds,omitempty"` // that have moved
 }
 
 // job makes a job that calls run. The API shows the result of run.

@@ -11,11 +11,13 @@ import (
 	"hippocampus/ingest"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
+	"hippocampus/learning"
 	"hippocampus/notify"
 	"hippocampus/recall"
 	"hippocampus/recall/related"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
+	"hippocampus/server/api"
 	"hippocampus/server/config"
 	"hippocampus/vectorstore/projection"
 )
@@ -275,6 +277,12 @@ func reflectionSettings(cfg config.Config) reflection.Settings {
 	return reflection.Settings{
 		Rule:     reflection.Rule{Importance: r.Importance, Cooldown: r.Cooldown, MinFacts: 2},
 		MaxFacts: maxReflectedFacts, KeepSources: r.KeepSources, Propose: r.Apply == "propose",
+	}
+}
+
+func learningSettings(cfg config.Config) learning.Settings {
+	return learning.Settings{
+		Enabled: cfg.Learning.Enabled, Gate: cfg.Gate.Threshold, Confidence: api.ContextConfidence,
 	}
 }
 

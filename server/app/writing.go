@@ -51,7 +51,7 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		derivation:   derivation.New(s.record, s.pusher, s.embedder, b.now),
 		forgetting:   forgetting.New(s.record, s.pusher, forgettingSettings(b.cfg), b.now, b.log.Named("forgetting")),
 		instructions: instructions.New(s.record, b.now),
-		learning:     learning.New(s.record, b.now),
+		learning:     learning.New(s.record, learningSettings(b.cfg), b.now),
 	}
 	w.episodes = episodes.New(episodes.Parts{
 		Records: s.record, Embedder: s.embedder, Calibration: r.calibrations.Of, Chat: m.chat, Now: b.now,
@@ -86,6 +86,7 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 			return err
 		},
 		Policies: s.policies.Of,
+		Gate:     w.gate,
 		Zone:     s.zones.Of,
 		Now:      b.now, Log: b.log.Named("ingest"), Drained: b.life.drained,
 	}, ingestSettings(b.cfg, b.pace))
@@ -104,6 +105,11 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 	b.life.run("reflection", w.reflection.Run)
 	b.life.run("turns", w.ingest.Work)
 	return w
+}
+
+// gate returns the threshold of an app's gate.
+func (w *writing) gate(ctx context.Context, appID string) (memory.Threshold, error) {
+	return w.learning.Of(ctx, appID, memory.GateThreshold)
 }
 
 // openConsolidation makes the service that consolidates conversations after

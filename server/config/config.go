@@ -45,6 +45,7 @@ type Config struct {
 	Consolidation Consolidation `koanf:"consolidation"`
 	Webhooks      Webhooks      `koanf:"webhooks"`
 	API           API           `koanf:"api"`
+	Learning      Learning      `koanf:"learning"`
 	Quotas        Quotas        `koanf:"quotas"`
 	AppQuotas     AppQuotas     // quotas.apps.NAME.users and so on
 	Metrics       Metrics       `koanf:"metrics"`
@@ -308,6 +309,11 @@ type Consolidation struct {
 // Webhooks sets how announcements are delivered.
 type Webhooks struct {
 	AllowPrivate bool `koanf:"allow_private" default:"false"`
+}
+
+// Learning lets the thresholds of each app follow what its users keep, forget and use.
+type Learning struct {
+	Enabled bool `koanf:"enabled" default:"false"`
 }
 
 // Quotas bound what each app keeps, and uses of chat models; 0: unlimited. An

@@ -2035,6 +2035,13 @@ class PreviewNextForgettingQuery(TypedDict):
     """next_cursor of the page before, unchanged; left out for the first page."""
 
 
+class PreviewThresholdsQuery(TypedDict):
+    """The query parameters of previewThresholds."""
+
+    days: NotRequired[int]
+    """How many days to look back; 7 by default."""
+
+
 class ProfileSchema(TypedDict):
     """A JSON Schema of the fields of profiles."""
 

@@ -1246,6 +1246,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/thresholds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the thresholds that can learn
+         * @description The `gate` (the importance from which a candidate becomes a memory) and the `confidence` (from which a context has a
+         *     memory) of the key's app: the value that serves, where it comes from, what argues for another one, what the next
+         *     nightly run does and why, and how the value has moved. With `learning.enabled` a threshold moves by at most one
+         *     `step` a day between `floor` and `ceiling`, if the feedback near it is clear. Without, the settings serve, and `next`
+         *     is what a run would do. Role read.
+         */
+        get: operations["listThresholds"];
+        put?: never;
+        post?: never;
+        /**
+         * Let the settings serve again
+         * @description Each threshold has the value of its setting again, and what was evidence until now is none any more. The history
+         *     stays. A conflict: a run has moved a threshold at the same time; send the request again. Role admin.
+         */
+        delete: operations["resetThresholds"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/thresholds/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview the next step of the thresholds
+         * @description What the next run would have changed in the last days: which refused candidates it would have kept, which kept ones
+         *     it would have refused, and which results with feedback contexts would have left out. The server knows the confidence
+         *     of results where `recall.log` is on. It changes nothing, and works whether or not learning is on. Role read.
+         */
+        get: operations["previewThresholds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/context": {
         parameters: {
             query?: never;
@@ -3824,6 +3875,194 @@ export interface components {
              * @example 0.75
              */
             used_share: number;
+        };
+        /** @description The thresholds of an app that can learn. */
+        Thresholds: {
+            /**
+             * @description Whether the server's `learning.enabled` is on.
+             * @example true
+             */
+            learning: boolean;
+            /** @description The gate, then the confidence. */
+            thresholds: components["schemas"]["Threshold"][];
+        };
+        /** @description A threshold of an app. */
+        Threshold: {
+            /**
+             * @description `gate` or `confidence`.
+             * @example gate
+             * @enum {string}
+             */
+            name: "gate" | "confidence";
+            /**
+             * @description What serves.
+             * @example 0.68
+             */
+            value: number;
+            /**
+             * @description What is configured.
+             * @example 0.7
+             */
+            setting: number;
+            /**
+             * @description The lowest value.
+             * @example 0.6
+             */
+            floor: number;
+            /**
+             * @description The highest value.
+             * @example 0.8
+             */
+            ceiling: number;
+            /**
+             * @description The most by which it moves in a day.
+             * @example 0.02
+             */
+            step: number;
+            /**
+             * @description Where `value` comes from.
+             * @example learned
+             * @enum {string}
+             */
+            source: "setting" | "learned";
+            learned_at?: components["schemas"]["Timestamp"];
+            evidence: components["schemas"]["ThresholdEvidence"];
+            /**
+             * @description The value after the next run.
+             * @example 0.66
+             */
+            next: number;
+            /**
+             * @description Why it is `next`.
+             * @example 6 for lower and 0 for higher since the last step
+             */
+            why: string;
+            /** @description How it has moved, newest first, at most 100 times. */
+            history: components["schemas"]["ThresholdMove"][];
+        };
+        /**
+         * @description Feedback near the threshold since the last step, of at most 30 days. For a lower gate: promoted candidates between
+         *     `floor` and `value`; for a higher one: facts that people forgot within a week, with an importance from `value` on. For
+         *     a lower confidence: `used` results a little above `value`; for a higher one: `irrelevant` ones.
+         */
+        ThresholdEvidence: {
+            /**
+             * @description For a lower value.
+             * @example 6
+             */
+            lower: number;
+            /**
+             * @description For a higher value.
+             * @example 0
+             */
+            higher: number;
+            /**
+             * @description By how many one has to outweigh the other.
+             * @example 5
+             */
+            needed: number;
+        };
+        /** @description A step of a threshold. */
+        ThresholdMove: {
+            /**
+             * @description The value before.
+             * @example 0.7
+             */
+            was: number;
+            /**
+             * @description The value after.
+             * @example 0.68
+             */
+            value: number;
+            /**
+             * @description Whether a request let the setting serve again.
+             * @example false
+             */
+            reset: boolean;
+            /**
+             * @description Feedback that argued for a lower value.
+             * @example 5
+             */
+            lower: number;
+            /**
+             * @description Feedback that argued for a higher value.
+             * @example 0
+             */
+            higher: number;
+            at: components["schemas"]["Timestamp"];
+        };
+        /** @description A threshold that the answer was made with. */
+        ThresholdUsed: {
+            /**
+             * @description The threshold.
+             * @example 0.15
+             */
+            value: number;
+            /**
+             * @description Where it comes from.
+             * @example setting
+             * @enum {string}
+             */
+            source: "request" | "setting" | "learned";
+            learned_at?: components["schemas"]["Timestamp"];
+        };
+        /** @description What the next step of each threshold would have changed. */
+        ThresholdPreviews: {
+            /**
+             * @description Whether the server's `learning.enabled` is on.
+             * @example true
+             */
+            learning: boolean;
+            since: components["schemas"]["Timestamp"];
+            /** @description The gate, then the confidence. */
+            thresholds: components["schemas"]["ThresholdPreview"][];
+        };
+        /** @description What the next step of a threshold would have changed. */
+        ThresholdPreview: {
+            /**
+             * @description `gate` or `confidence`.
+             * @example gate
+             * @enum {string}
+             */
+            name: "gate" | "confidence";
+            /**
+             * @description What serves.
+             * @example 0.7
+             */
+            value: number;
+            /**
+             * @description The value after the next run.
+             * @example 0.68
+             */
+            next: number;
+            /**
+             * @description Why it is `next`.
+             * @example 6 for lower and 0 for higher since the last step
+             */
+            why: string;
+            /** @description Candidates that were refused, and would have been kept, newest first, at most 100. */
+            kept: components["schemas"]["Candidate"][];
+            /** @description Candidates that were kept, and would have been refused, newest first, at most 100. */
+            refused: components["schemas"]["Candidate"][];
+            /** @description Results with feedback that contexts would have left out, at most 100. */
+            gone: components["schemas"]["GoneResult"][];
+            /**
+             * @description Whether there are more of them.
+             * @example false
+             */
+            more: boolean;
+        };
+        /** @description A result of a recall that a context would have left out. */
+        GoneResult: {
+            recall_id: components["schemas"]["RecallID"];
+            user_id: components["schemas"]["UserID"];
+            memory_id: components["schemas"]["ID"];
+            /**
+             * @description As the answer stated it.
+             * @example 0.16
+             */
+            confidence: number;
+            feedback: components["schemas"]["FeedbackKind"];
         };
         /** @description An entry of the log of recalls. */
         LoggedRecall: {
@@ -6961,6 +7200,7 @@ export interface components {
         };
         /** @description A context, and what it was made of. */
         ContextAnswer: {
+            min_confidence: components["schemas"]["ThresholdUsed"];
             recall_id: components["schemas"]["RecallID"];
             /** @description Those in the context, best first. */
             memories: components["schemas"]["RecalledMemory"][];
@@ -11117,6 +11357,89 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listThresholds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The thresholds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thresholds"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resetThresholds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The thresholds. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Thresholds"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewThresholds: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many days to look back; 7 by default.
+                 * @example 7
+                 */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What would have been different. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThresholdPreviews"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
