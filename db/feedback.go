@@ -18,7 +18,8 @@ type FeedbackStore interface {
 	Evidence(ctx context.Context, f EvidenceFilter) ([]memory.Feedback, error)
 	// NextAppWithFeedback returns the first app after another one that has feedback, or "".
 	NextAppWithFeedback(ctx context.Context, after string) (appID string, err error)
-	// ExportFeedback pages through feedback in (UserID, SourceID, MemoryID) order, strictly after one; nil: from the first.
+	// ExportFeedback pages through feedback in (UserID, SourceID, MemoryID) order, strictly after one; nil: from the
+	// first.
 	ExportFeedback(ctx context.Context, of Extent, after *memory.Feedback) ([]memory.Feedback, error)
 }
 

@@ -14,7 +14,7 @@ type Recalls interface {
 	LogRecalls(ctx context.Context, entries []memory.LoggedRecall) error
 	// ListRecalls pages through a user's entries, newest first.
 	ListRecalls(ctx context.Context, f RecallFilter) ([]memory.LoggedRecall, error)
-	// LoggedRecall returns a user's entry by its id; the zero value if there is none.
+	// LoggedRecall returns a user's entry by its id; the zero value if there is no such entry.
 	LoggedRecall(ctx context.Context, owner memory.Owner, id string) (memory.LoggedRecall, error)
 	// PurgeRecalls deletes at most limit entries of any owner from before an instant, oldest first, and returns their
 	// number.

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "hippocampus/internal/rapidtest"
 )
 
 func drawRule(t *rapid.T) Rule {

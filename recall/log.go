@@ -96,8 +96,9 @@ func (s Logged) Recall(ctx context.Context, q Query) (Answer, error) {
 	}
 	asked := memory.Clip(cmp.Or(strings.Join(answer.Asked, "\n"), q.Text), memory.MaxContentRunes)
 	e := memory.LoggedRecall{
-		ID: cmp.Or(q.ID, memory.NewRecallID(q.Owner)), Owner: q.Owner, AgentID: q.AgentID, Query: asked, Degraded: answer.Degraded,
-		Took: s.now().Sub(began), At: memory.Instant(began), Memories: make([]memory.LoggedMemory, len(answer.Memories)),
+		ID: cmp.Or(q.ID, memory.NewRecallID(q.Owner)), Owner: q.Owner, AgentID: q.AgentID, Query: asked,
+		Degraded: answer.Degraded,
+		Took:     s.now().Sub(began), At: memory.Instant(began), Memories: make([]memory.LoggedMemory, len(answer.Memories)),
 	}
 	for i, m := range answer.Memories {
 		e.Memories[i] = memory.LoggedMemory{ID: m.Memory.ID, Relevance: m.Relevance, Confidence: m.Confidence}

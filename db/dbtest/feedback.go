@@ -209,7 +209,8 @@ func exerciseFeedback(t *testing.T, s db.Store, owner memory.Owner, memoryID str
 		_, err = s.ExportFeedback(ctx, db.Extent{AppID: owner.AppID, UserID: userID, Limit: 5}, &f)
 		must(t, err)
 	}
-	must(t, s.AddThresholdStep(ctx, memory.ThresholdStep{AppID: owner.AppID, Name: memory.GateThreshold, Number: 1, At: epoch}))
+	step := memory.ThresholdStep{AppID: owner.AppID, Name: memory.GateThreshold, Number: 1, At: epoch}
+	must(t, s.AddThresholdStep(ctx, step))
 	_, err = s.ThresholdSteps(ctx, owner.AppID, memory.GateThreshold, 5)
 	must(t, err)
 }

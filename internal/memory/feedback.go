@@ -37,7 +37,7 @@ type Feedback struct {
 	At       time.Time
 }
 
-// NewRecallID returns a fresh UUIDv7 for a recall of an owner. It tells whose recall it is, see IsRecallOf, so that
+// NewRecallID returns a fresh UUIDv7 for a recall of an owner. It shows whose recall it is, see IsRecallOf, so that
 // nothing has to be stored for an answer that gets no feedback.
 func NewRecallID(of Owner) string {
 	id := uuid.Must(uuid.NewV7())
@@ -45,8 +45,8 @@ func NewRecallID(of Owner) string {
 	return id.String()
 }
 
-// recallRandom is the number of leading bytes of a recall's id that are those of any UUIDv7. The others follow from them
-// and from the owner.
+// recallRandom is the number of leading bytes of a recall's id that are those of any UUIDv7. The others follow from
+// them and from the owner.
 const recallRandom = 12
 
 func recallCheck(id [16]byte, of Owner) []byte {

@@ -110,7 +110,7 @@ func (h memoryHandlers) get(ctx context.Context, r *frame.Request) (any, error) 
 // memoryDetail is a memory with the feedback on it.
 type memoryDetail struct {
 	wire.Memory
-	Feedback feedbackCounts `json:"feedback,omitzero"` // none: omitted
+	Feedback feedbackCounts `json:"feedback,omitzero"`
 }
 
 // past returns a memory as it was at an instant.

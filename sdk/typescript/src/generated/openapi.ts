@@ -11380,6 +11380,7 @@ export interface operations {
                     "application/json": components["schemas"]["Thresholds"];
                 };
             };
+            400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
@@ -11405,6 +11406,7 @@ export interface operations {
                     "application/json": components["schemas"]["Thresholds"];
                 };
             };
+            400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
