@@ -56,18 +56,29 @@ func (s *Service) previewGate(ctx context.Context, appID string, since time.Time
 		f.Verdict = memory.Kept
 		f.MinImportance, f.MaxImportance = p.Value, p.Next
 	}
-	found, err := s.records.ListCandidates(ctx, f)
-	for _, c := range found {
-		switch {
-		case c.CreatedAt.Before(since):
-		case c.Verdict == memory.BelowThreshold && !strings.HasPrefix(c.Reason, memory.ForImportance):
-		case len(*list) == MostPreviewed:
-			p.More = true
-		default:
-			*list = append(*list, c)
+	for {
+		found, err := s.records.ListCandidates(ctx, f)
+		if err != nil {
+			return err
 		}
+		for _, c := range found {
+			switch {
+			case c.CreatedAt.Before(since):
+				return nil
+			case c.Verdict == memory.BelowThreshold && !strings.HasPrefix(c.Reason, memory.ForImportance):
+			case len(*list) == MostPreviewed:
+				p.More = true
+				return nil
+			default:
+				*list = append(*list, c)
+			}
+		}
+		if len(found) < f.Limit {
+			return nil
+		}
+		last := found[len(found)-1]
+		f.Before = &db.Position{At: last.CreatedAt, ID: last.ID}
 	}
-	return err
 }
 
 func (s *Service) previewConfidence(ctx context.Context, appID string, since time.Time, p *Preview) error {
