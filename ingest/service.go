@@ -86,7 +86,7 @@ type Parts struct {
 	OnProcessed func(ctx context.Context, turn memory.Turn)
 	// Undo forgets a memory that was derived from others, and makes the memories that it condensed active again.
 	// KindConflict: it was derived from none. Nil: no memories are derived.
-	Undo     func(ctx context.Context, appID, id string) error
+	Undo func(ctx context.Context, appID, id string) error
 	// Gate returns the threshold of an app's gate; nil: Settings.Threshold.
 	Gate     func(ctx context.Context, appID string) (memory.Threshold, error)
 	Policies policy.Finder // of what apps remember; nil: no app has a policy

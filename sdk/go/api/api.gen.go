@@ -576,6 +576,31 @@ const (
 	StatedRelationKindSupports    StatedRelationKind = "supports"
 )
 
+// Defines values for ThresholdName.
+const (
+	ThresholdNameConfidence ThresholdName = "confidence"
+	ThresholdNameGate       ThresholdName = "gate"
+)
+
+// Defines values for ThresholdSource.
+const (
+	ThresholdSourceLearned ThresholdSource = "learned"
+	ThresholdSourceSetting ThresholdSource = "setting"
+)
+
+// Defines values for ThresholdPreviewName.
+const (
+	ThresholdPreviewNameConfidence ThresholdPreviewName = "confidence"
+	ThresholdPreviewNameGate       ThresholdPreviewName = "gate"
+)
+
+// Defines values for ThresholdUsedSource.
+const (
+	ThresholdUsedSourceLearned ThresholdUsedSource = "learned"
+	ThresholdUsedSourceRequest ThresholdUsedSource = "request"
+	ThresholdUsedSourceSetting ThresholdUsedSource = "setting"
+)
+
 // Defines values for TurnAnnouncementKind.
 const (
 	TurnAnnouncementKindTurnFailed TurnAnnouncementKind = "turn.failed"
@@ -1654,6 +1679,9 @@ type ContextAnswer struct {
 
 	// Messages Ready for a chat completion; there where the format is `messages`.
 	Messages []ContextMessage `json:"messages,omitempty"`
+
+	// MinConfidence A threshold that the answer was made with.
+	MinConfidence ThresholdUsed `json:"min_confidence"`
 
 	// NotCondensed Why the memories are not condensed although they are many or did not fit; absent where that is not so.
 	NotCondensed *string `json:"not_condensed,omitempty"`
@@ -5098,6 +5126,34 @@ type ForgettingScope string
 // of a context, as in "(until 2026-10-03)", and ranks below what superseded it. A query that asks for the past by its
 // words ("before", "used to", 以前, or a date) gets them anyway.
 type FormerIncluded = bool
+
+// GoneResult A result of a recall that a context would have left out.
+type GoneResult struct {
+	// Confidence As the answer stated it.
+	//
+	// Example: 0.16
+	Confidence float64 `json:"confidence"`
+
+	// Feedback What became of a memory that a recall returned.
+	//
+	// Example: used
+	Feedback FeedbackKind `json:"feedback"`
+
+	// MemoryID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID ID `json:"memory_id"`
+
+	// RecallID The id of the answer, a UUIDv7 in lower case, for `POST /v1/recalls/{id}/feedback`.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	RecallID RecallID `json:"recall_id"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
 
 // GroupMember Who takes part in a conversation.
 type GroupMember struct {
@@ -9324,6 +9380,230 @@ type Theme struct {
 	Title string `json:"title"`
 }
 
+// Threshold A threshold of an app.
+type Threshold struct {
+	// Ceiling The highest value.
+	//
+	// Example: 0.8
+	Ceiling float64 `json:"ceiling"`
+
+	// Evidence Feedback near the threshold since the last step, of at most 30 days. For a lower gate: promoted candidates between
+	// `floor` and `value`; for a higher one: facts that people forgot within a week, with an importance from `value` on. For
+	// a lower confidence: `used` results a little above `value`; for a higher one: `irrelevant` ones.
+	Evidence ThresholdEvidence `json:"evidence"`
+
+	// Floor The lowest value.
+	//
+	// Example: 0.6
+	Floor float64 `json:"floor"`
+
+	// History How it has moved, newest first, at most 100 times.
+	History []ThresholdMove `json:"history"`
+
+	// LearnedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	LearnedAt *Timestamp `json:"learned_at,omitempty"`
+
+	// Name `gate` or `confidence`.
+	//
+	// Example: gate
+	Name ThresholdName `json:"name"`
+
+	// Next The value after the next run.
+	//
+	// Example: 0.66
+	Next float64 `json:"next"`
+
+	// Setting What is configured.
+	//
+	// Example: 0.7
+	Setting float64 `json:"setting"`
+
+	// Source Where `value` comes from.
+	//
+	// Example: learned
+	Source ThresholdSource `json:"source"`
+
+	// Step The most by which it moves in a day.
+	//
+	// Example: 0.02
+	Step float64 `json:"step"`
+
+	// Value What serves.
+	//
+	// Example: 0.68
+	Value float64 `json:"value"`
+
+	// Why Why it is `next`.
+	//
+	// Example: 6 for lower and 0 for higher since the last step
+	Why string `json:"why"`
+}
+
+// ThresholdName `gate` or `confidence`.
+//
+// Example: gate
+type ThresholdName string
+
+// ThresholdSource Where `value` comes from.
+//
+// Example: learned
+type ThresholdSource string
+
+// ThresholdEvidence Feedback near the threshold since the last step, of at most 30 days. For a lower gate: promoted candidates between
+// `floor` and `value`; for a higher one: facts that people forgot within a week, with an importance from `value` on. For
+// a lower confidence: `used` results a little above `value`; for a higher one: `irrelevant` ones.
+type ThresholdEvidence struct {
+	// Higher For a higher value.
+	//
+	// Example: 0
+	Higher int `json:"higher"`
+
+	// Lower For a lower value.
+	//
+	// Example: 6
+	Lower int `json:"lower"`
+
+	// Needed By how many one has to outweigh the other.
+	//
+	// Example: 5
+	Needed int `json:"needed"`
+}
+
+// ThresholdMove A step of a threshold.
+type ThresholdMove struct {
+	// At RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	At Timestamp `json:"at"`
+
+	// Higher Feedback that argued for a higher value.
+	//
+	// Example: 0
+	Higher int `json:"higher"`
+
+	// Lower Feedback that argued for a lower value.
+	//
+	// Example: 5
+	Lower int `json:"lower"`
+
+	// Reset Whether a request let the setting serve again.
+	//
+	// Example: false
+	Reset bool `json:"reset"`
+
+	// Value The value after.
+	//
+	// Example: 0.68
+	Value float64 `json:"value"`
+
+	// Was The value before.
+	//
+	// Example: 0.7
+	Was float64 `json:"was"`
+}
+
+// ThresholdPreview What the next step of a threshold would have changed.
+type ThresholdPreview struct {
+	// Gone Results with feedback that contexts would have left out, at most 100.
+	Gone []GoneResult `json:"gone"`
+
+	// Kept Candidates that were refused, and would have been kept, newest first, at most 100.
+	Kept []Candidate `json:"kept"`
+
+	// More Whether there are more of them.
+	//
+	// Example: false
+	More bool `json:"more"`
+
+	// Name `gate` or `confidence`.
+	//
+	// Example: gate
+	Name ThresholdPreviewName `json:"name"`
+
+	// Next The value after the next run.
+	//
+	// Example: 0.68
+	Next float64 `json:"next"`
+
+	// Refused Candidates that were kept, and would have been refused, newest first, at most 100.
+	Refused []Candidate `json:"refused"`
+
+	// Value What serves.
+	//
+	// Example: 0.7
+	Value float64 `json:"value"`
+
+	// Why Why it is `next`.
+	//
+	// Example: 6 for lower and 0 for higher since the last step
+	Why string `json:"why"`
+}
+
+// ThresholdPreviewName `gate` or `confidence`.
+//
+// Example: gate
+type ThresholdPreviewName string
+
+// ThresholdPreviews What the next step of each threshold would have changed.
+type ThresholdPreviews struct {
+	// Learning Whether the server's `learning.enabled` is on.
+	//
+	// Example: true
+	Learning bool `json:"learning"`
+
+	// Since RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	Since Timestamp `json:"since"`
+
+	// Thresholds The gate, then the confidence.
+	Thresholds []ThresholdPreview `json:"thresholds"`
+}
+
+// ThresholdUsed A threshold that the answer was made with.
+type ThresholdUsed struct {
+	// LearnedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	LearnedAt *Timestamp `json:"learned_at,omitempty"`
+
+	// Source Where it comes from.
+	//
+	// Example: setting
+	Source ThresholdUsedSource `json:"source"`
+
+	// Value The threshold.
+	//
+	// Example: 0.15
+	Value float64 `json:"value"`
+}
+
+// ThresholdUsedSource Where it comes from.
+//
+// Example: setting
+type ThresholdUsedSource string
+
+// Thresholds The thresholds of an app that can learn.
+type Thresholds struct {
+	// Learning Whether the server's `learning.enabled` is on.
+	//
+	// Example: true
+	Learning bool `json:"learning"`
+
+	// Thresholds The gate, then the confidence.
+	Thresholds []Threshold `json:"thresholds"`
+}
+
 // TimeZone The IANA name of a time zone.
 //
 // Example: Asia/Shanghai
@@ -11350,6 +11630,12 @@ type GetSkillParams struct {
 type GetStatsParams struct {
 	// UserID A user whose memories are counted by retention, too.
 	UserID *UserID `form:"user_id,omitempty" json:"user_id,omitempty"`
+}
+
+// PreviewThresholdsParams defines parameters for PreviewThresholds.
+type PreviewThresholdsParams struct {
+	// Days How many days to look back; 7 by default.
+	Days *int `form:"days,omitempty" json:"days,omitempty"`
 }
 
 // ListTurnsParams defines parameters for ListTurns.
@@ -13621,6 +13907,34 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/stats (the `GetStats` operationId).
 	GetStats(ctx context.Context, params *GetStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResetThresholds Let the settings serve again
+	//
+	// Each threshold has the value of its setting again, and what was evidence until now is none any more. The history
+	// stays. A conflict: a run has moved a threshold at the same time; send the request again. Role admin.
+	//
+	// Corresponds with DELETE /v1/thresholds (the `ResetThresholds` operationId).
+	ResetThresholds(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListThresholds Show the thresholds that can learn
+	//
+	// The `gate` (the importance from which a candidate becomes a memory) and the `confidence` (from which a context has a
+	// memory) of the key's app: the value that serves, where it comes from, what argues for another one, what the next
+	// nightly run does and why, and how the value has moved. With `learning.enabled` a threshold moves by at most one
+	// `step` a day between `floor` and `ceiling`, if the feedback near it is clear. Without, the settings serve, and `next`
+	// is what a run would do. Role read.
+	//
+	// Corresponds with GET /v1/thresholds (the `ListThresholds` operationId).
+	ListThresholds(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PreviewThresholds Preview the next step of the thresholds
+	//
+	// What the next run would have changed in the last days: which refused candidates it would have kept, which kept ones
+	// it would have refused, and which results with feedback contexts would have left out. The server knows the confidence
+	// of results where `recall.log` is on. It changes nothing, and works whether or not learning is on. Role read.
+	//
+	// Corresponds with GET /v1/thresholds/preview (the `PreviewThresholds` operationId).
+	PreviewThresholds(ctx context.Context, params *PreviewThresholdsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTurns List turns
 	//
@@ -16711,6 +17025,64 @@ func (c *Client) RecordOutcome(ctx context.Context, name SkillRef, body RecordOu
 // Corresponds with GET /v1/stats (the `GetStats` operationId).
 func (c *Client) GetStats(ctx context.Context, params *GetStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetStatsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResetThresholds Let the settings serve again
+//
+// Each threshold has the value of its setting again, and what was evidence until now is none any more. The history
+// stays. A conflict: a run has moved a threshold at the same time; send the request again. Role admin.
+//
+// Corresponds with DELETE /v1/thresholds (the `ResetThresholds` operationId).
+func (c *Client) ResetThresholds(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResetThresholdsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListThresholds Show the thresholds that can learn
+//
+// The `gate` (the importance from which a candidate becomes a memory) and the `confidence` (from which a context has a
+// memory) of the key's app: the value that serves, where it comes from, what argues for another one, what the next
+// nightly run does and why, and how the value has moved. With `learning.enabled` a threshold moves by at most one
+// `step` a day between `floor` and `ceiling`, if the feedback near it is clear. Without, the settings serve, and `next`
+// is what a run would do. Role read.
+//
+// Corresponds with GET /v1/thresholds (the `ListThresholds` operationId).
+func (c *Client) ListThresholds(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListThresholdsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PreviewThresholds Preview the next step of the thresholds
+//
+// What the next run would have changed in the last days: which refused candidates it would have kept, which kept ones
+// it would have refused, and which results with feedback contexts would have left out. The server knows the confidence
+// of results where `recall.log` is on. It changes nothing, and works whether or not learning is on. Role read.
+//
+// Corresponds with GET /v1/thresholds/preview (the `PreviewThresholds` operationId).
+func (c *Client) PreviewThresholds(ctx context.Context, params *PreviewThresholdsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPreviewThresholdsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -23009,6 +23381,114 @@ func NewGetStatsRequest(server string, params *GetStatsParams) (*http.Request, e
 		if params.UserID != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "user_id", *params.UserID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResetThresholdsRequest constructs an http.Request for the ResetThresholds method
+func NewResetThresholdsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/thresholds")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListThresholdsRequest constructs an http.Request for the ListThresholds method
+func NewListThresholdsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/thresholds")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPreviewThresholdsRequest constructs an http.Request for the PreviewThresholds method
+func NewPreviewThresholdsRequest(server string, params *PreviewThresholdsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/thresholds/preview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Days != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "days", *params.Days, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -415,6 +415,7 @@ Content = TypeAliasType("Content", str)
 class ContextAnswer(Model):
     """A context, and what it was made of."""
 
+    min_confidence: ThresholdUsed
     recall_id: RecallID
     memories: list[RecalledMemory]
     """Those in the context, best first."""
@@ -1351,6 +1352,18 @@ class ForgettingRule(Model):
 
     keep_importance: float | None = None
     """Importance from which memories of the `keep_types` never fade."""
+
+
+class GoneResult(Model):
+    """A result of a recall that a context would have left out."""
+
+    recall_id: RecallID
+    user_id: UserID
+    memory_id: ID
+    confidence: float
+    """As the answer stated it."""
+
+    feedback: FeedbackKind
 
 
 class GroupMember(Model):
@@ -3357,6 +3370,142 @@ class Theme(Model):
 
     title: str
     """What its episodes have and the user's other memories do not have."""
+
+
+class Threshold(Model):
+    """A threshold of an app."""
+
+    name: Literal["gate", "confidence"] | str
+    """`gate` or `confidence`."""
+
+    value: float
+    """What serves."""
+
+    setting: float
+    """What is configured."""
+
+    floor: float
+    """The lowest value."""
+
+    ceiling: float
+    """The highest value."""
+
+    step: float
+    """The most by which it moves in a day."""
+
+    source: Literal["setting", "learned"] | str
+    """Where `value` comes from."""
+
+    learned_at: Timestamp | None = None
+    evidence: ThresholdEvidence
+    next: float
+    """The value after the next run."""
+
+    why: str
+    """Why it is `next`."""
+
+    history: list[ThresholdMove]
+    """How it has moved, newest first, at most 100 times."""
+
+
+class ThresholdEvidence(Model):
+    """
+    Feedback near the threshold since the last step, of at most 30 days. For a lower gate: promoted candidates between
+    `floor` and `value`; for a higher one: facts that people forgot within a week, with an importance from `value` on. For
+    a lower confidence: `used` results a little above `value`; for a higher one: `irrelevant` ones.
+
+    """
+
+    lower: int
+    """For a lower value."""
+
+    higher: int
+    """For a higher value."""
+
+    needed: int
+    """By how many one has to outweigh the other."""
+
+
+class ThresholdMove(Model):
+    """A step of a threshold."""
+
+    was: float
+    """The value before."""
+
+    value: float
+    """The value after."""
+
+    reset: bool
+    """Whether a request let the setting serve again."""
+
+    lower: int
+    """Feedback that argued for a lower value."""
+
+    higher: int
+    """Feedback that argued for a higher value."""
+
+    at: Timestamp
+
+
+class ThresholdPreview(Model):
+    """What the next step of a threshold would have changed."""
+
+    name: Literal["gate", "confidence"] | str
+    """`gate` or `confidence`."""
+
+    value: float
+    """What serves."""
+
+    next: float
+    """The value after the next run."""
+
+    why: str
+    """Why it is `next`."""
+
+    kept: list[Candidate]
+    """Candidates that were refused, and would have been kept, newest first, at most 100."""
+
+    refused: list[Candidate]
+    """Candidates that were kept, and would have been refused, newest first, at most 100."""
+
+    gone: list[GoneResult]
+    """Results with feedback that contexts would have left out, at most 100."""
+
+    more: bool
+    """Whether there are more of them."""
+
+
+class ThresholdPreviews(Model):
+    """What the next step of each threshold would have changed."""
+
+    learning: bool
+    """Whether the server's `learning.enabled` is on."""
+
+    since: Timestamp
+    thresholds: list[ThresholdPreview]
+    """The gate, then the confidence."""
+
+
+class ThresholdUsed(Model):
+    """A threshold that the answer was made with."""
+
+    value: float
+    """The threshold."""
+
+    source: Literal["request", "setting", "learned"] | str
+    """Where it comes from."""
+
+    learned_at: Timestamp | None = None
+
+
+class Thresholds(Model):
+    """The thresholds of an app that can learn."""
+
+    learning: bool
+    """Whether the server's `learning.enabled` is on."""
+
+    thresholds: list[Threshold]
+    """The gate, then the confidence."""
 
 
 TimeZone = TypeAliasType("TimeZone", str)
