@@ -115,7 +115,8 @@ func (s *Service) Put(ctx context.Context, owner memory.Owner, e Evidence, cause
 	if err != nil {
 		return Outcome{}, err
 	}
-	if c, _ := canonical(e); s.Refuse != nil {
+	if s.Refuse != nil {
+		c, _ := canonical(e)
 		said := Sentence(c.Type, c.Key, c.Value) + "\n" + string(c.Value) + "\n" + c.Source
 		if err := s.Refuse(ctx, owner.AppID, said); err != nil {
 			return Outcome{}, err

@@ -38,7 +38,6 @@ import (
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
 	"hippocampus/reflection/derivation"
-	"hippocampus/reflection/episodes"
 	"hippocampus/router"
 	"hippocampus/scorer"
 	"hippocampus/scorer/statement"
@@ -196,10 +195,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Candidates: CandidateParts{Lister: f.store, Promoter: f.service, Threshold: servedBy(learn, memory.GateThreshold)},
 		Recall: RecallParts{
 			Recaller: recaller, People: f.store, Sources: f.store, Log: f.store, ZoneOf: f.zones.Of,
-			Episodes: episodes.New(episodes.Parts{
-				Records: f.store, Embedder: embedder, Now: f.now,
-				Calibration: func(memory.Space) memory.Calibration { return memory.Calibration{} },
-			}),
+			Episodes: f.episodes(),
 			Feedback: learn, Confidence: servedBy(learn, memory.ConfidenceThreshold),
 		},
 		Thresholds: learn,
