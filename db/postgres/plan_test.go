@@ -137,7 +137,8 @@ func TestPlans_UseIndexes(t *testing.T) {
 		memory_relations, announcements, user_states, api_keys, facts, instructions, instruction_versions, skills,
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
 		user_modes, message_ids, refused_fields, token_days, policies, profile_schemas, filled_profiles,
-		documents, proposed_insights, participants, episodes, episode_memories, episode_states, feedback, threshold_steps, river_job`,
+		documents, proposed_insights, participants, episodes, episode_memories, episode_states, feedback,
+		threshold_steps, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
