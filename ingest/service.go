@@ -85,7 +85,7 @@ type Parts struct {
 	// be ended yet.
 	OnProcessed func(ctx context.Context, turn memory.Turn)
 	// Undo forgets a memory that was derived from others, and makes the memories that it condensed active again.
-	// KindConflict: it was derived from none. Nil: no memories are derived.
+	// KindConflict: it has no sources. Nil: no memories are derived.
 	Undo func(ctx context.Context, appID, id string) error
 	// Gate returns the threshold of an app's gate; nil: Settings.Threshold.
 	Gate     func(ctx context.Context, appID string) (memory.Threshold, error)

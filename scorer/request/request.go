@@ -1,5 +1,5 @@
 // Package request recognises standing requests: how the assistant is to answer or behave from now on, such as "Keep
-// your answers short" or 以后叫我老王. A request about one text or one moment, such as "Make it shorter", is none.
+// your answers short" or 以后叫我老王. A request about one text or one moment, such as "Make it shorter", does not count.
 //
 // It reads English and Chinese, and prefers to find nothing.
 package request

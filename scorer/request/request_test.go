@@ -8,8 +8,8 @@ import (
 	"hippocampus/internal/text"
 )
 
-// testdata/requests.tsv has sets of standing requests, and of others that are made once or are none. The rules were
-// written with the first set, and changed once after the later one was measured.
+// testdata/requests.tsv has sets of standing requests, and of requests that are made once and statements. The rules
+// were written with the first set, and changed once after the later one was measured.
 func TestIsStanding_OfLabelledSentences(t *testing.T) {
 	content, err := os.ReadFile("testdata/requests.tsv")
 	if err != nil {

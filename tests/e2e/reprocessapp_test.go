@@ -9,7 +9,7 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// A run over the whole app scores the turns of each user. Those of a user for whom memory is turned off meanwhile stay
+// A run over the whole app scores the turns of each user. Those of a user for whom memory is turned off during it stay
 // as they were. A clone and an export made during the run are complete, and the undo changes
 // all users back.
 func TestReprocess_OfTheWholeApp(t *testing.T) {
