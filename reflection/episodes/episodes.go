@@ -53,7 +53,7 @@ type Service struct{ Parts }
 func New(p Parts) *Service { return &Service{p} }
 
 // maxStatements is how many statements of a user, the latest, are grouped.
-const maxStatements = 50_000
+const maxStatements = 10_000
 
 // Made is the result of one run for a user.
 type Made struct {
@@ -136,8 +136,13 @@ func (s *Service) grouped(ctx context.Context, owner memory.Owner) (all []db.Epi
 	}
 	byAgent := statementsOf(docs, s.Now())
 	embeddings := map[string][]float32{}
-	err = s.Records.EachEmbedding(ctx, owner, space.Model, 2*maxStatements, func(id string, embedding []float32) {
-		if len(embedding) == space.Dim {
+	for _, items := range byAgent {
+		for _, it := range items {
+			embeddings[it.id] = nil
+		}
+	}
+	err = s.Records.EachEmbedding(ctx, owner, space.Model, len(docs), func(id string, embedding []float32) {
+		if _, wanted := embeddings[id]; wanted && len(embedding) == space.Dim {
 			embeddings[id] = slices.Clone(embedding)
 		}
 	})

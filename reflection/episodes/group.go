@@ -24,7 +24,7 @@ type item struct {
 const (
 	window     = 28 * 24 * time.Hour  // no pause in it is longer
 	maxSpan    = 120 * 24 * time.Hour // it is no longer
-	compared   = 120                  // earlier statements that a statement is compared with, the latest
+	compared   = 60                   // earlier statements that a statement is compared with, the latest
 	minMembers = 3
 )
 

@@ -58,7 +58,7 @@ func (s *Service) OnConversationEnded(ctx context.Context, c memory.Conversation
 
 // maxAtOnce is how many active memories a user has at most whose episodes are made when a conversation ends: of more,
 // the schedule makes them.
-const maxAtOnce = 5_000
+const maxAtOnce = 1_000
 
 // Work does the job. If the user was erased in the meantime, there is nothing to do.
 func (s *Service) Work(ctx context.Context, job MakeEpisodes) (any, error) {

@@ -17,7 +17,7 @@ MEMORY = {
 TURN = {"id": ID, "user_id": "ada", "status": "accepted", "attempts": 0, "at": NOW, "accepted_at": NOW}
 RECALL = {
     "memories": [], "route": {"domains": [], "source": "rules", "skipped": False}, "degraded": [], "at": NOW,
-    "took_ms": 1,
+    "took_ms": 1, "recall_id": ID,
 }  # fmt: skip
 GOOD: dict[str, Any] = {
     "/v1/turns": TURN, f"/v1/turns/{ID}": TURN | {"effects": [], "facts": [], "events": []}, "/v1/recall": RECALL,
