@@ -78,3 +78,9 @@ func EnqueueAt(ctx context.Context, queue Enqueuer, kind string, at time.Time) (
 	info, _, err := queue.Enqueue(ctx, tick{kind: kind, At: at})
 	return info, err
 }
+
+// RequestAt is EnqueueAt for callers who need to know whether the job is a new one: one that exists may be done.
+func RequestAt(ctx context.Context, queue Enqueuer, kind string, at time.Time) (fresh bool, err error) {
+	_, fresh, err = queue.Enqueue(ctx, tick{kind: kind, At: at})
+	return fresh, err
+}

@@ -178,9 +178,8 @@ func startReembedding(ctx context.Context, b base, record *database, s *spaces, 
 	service = reembed.New(reembed.Parts{
 		Records: record, Switch: sw, Maintenance: maintenance, SawUnembedded: push.SawUnembedded,
 		Open: s.openServing, CanEmbed: s.canEmbed,
-		RequestWork: func(ctx context.Context) error {
-			_, err := jobs.EnqueueAt(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(reembeddingLease)))
-			return err
+		RequestWork: func(ctx context.Context) (bool, error) {
+			return jobs.RequestAt(ctx, record, api.Reembedding, memory.Instant(b.now().Truncate(reembeddingLease)))
 		},
 		Now: b.now, Log: log,
 	}, reembed.Settings{

@@ -79,6 +79,7 @@ type replica struct {
 	maintenance *projection.Maintenance
 	recall      *recall.Service
 	requested   atomic.Int64
+	existing    int64 // requests for which a job exists already
 }
 
 // start starts a replica that is configured for a space. wrap may inject faults
@@ -123,7 +124,7 @@ func (p *place) start(configured memory.Space, wrap func(Records) Records) *repl
 		Records: records, Switch: r.sw, Maintenance: r.maintenance, SawUnembedded: r.push.SawUnembedded,
 		Open:        open,
 		CanEmbed:    func(space memory.Space) bool { return space == configured },
-		RequestWork: func(context.Context) error { r.requested.Add(1); return nil },
+		RequestWork: func(context.Context) (bool, error) { return r.requested.Add(1) > r.existing, nil },
 		Now:         p.now, Log: log,
 	}, Settings{
 		Interval: 10 * time.Millisecond, Lease: 200 * time.Millisecond, Slice: time.Minute, Page: 7, MaxRemaining: 20,

@@ -52,9 +52,10 @@ type Parts struct {
 	SawUnembedded func() bool
 	// Open opens the pair of a space. If this process has no embedder for the
 	// space, the pair's embedder returns errors.
-	Open        func(ctx context.Context, space memory.Space) (Pair, error)
-	CanEmbed    func(space memory.Space) bool   // whether this process is configured to embed for a space
-	RequestWork func(ctx context.Context) error // enqueues a job that calls Work, on any replica
+	Open     func(ctx context.Context, space memory.Space) (Pair, error)
+	CanEmbed func(space memory.Space) bool // whether this process is configured to embed for a space
+	// RequestWork enqueues a job that calls Work, on any replica. fresh: there was none for this time, which may be done.
+	RequestWork func(ctx context.Context) (fresh bool, err error)
 	Now         func() time.Time
 	Log         *zap.Logger
 }
@@ -141,7 +142,10 @@ func (s *Service) check(ctx context.Context) {
 		}
 	}
 	if due && err == nil {
-		err = s.RequestWork(ctx)
+		var fresh bool
+		if fresh, err = s.RequestWork(ctx); !fresh {
+			s.retryAt = time.Time{} // the job may have ended before there was something to do
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.Warn("the serving embedding model could not be checked; it is tried again", zap.Error(err))

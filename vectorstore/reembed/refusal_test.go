@@ -1,14 +1,17 @@
 package reembed
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"hippocampus/db"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/llmtest"
+	"hippocampus/internal/memory"
 	"hippocampus/tests/apptest"
 )
 
@@ -47,5 +50,27 @@ func TestWork_LeavesOutRefusedMemories(t *testing.T) {
 	}
 	if n, err := r.store.CountUnembedded(t.Context(), newSpace); err != nil || n != 1 {
 		t.Errorf("%d memories are not embedded: %v", n, err)
+	}
+}
+
+// A job that exists for the same time may have ended before a memory had no embedding, so it is requested again. One
+// that is new is requested again after RetryWords.
+func TestCheck_RequestsAgainWhatExistedAlready(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	r := p.start(oldSpace, nil)
+	r.set.RetryWords, r.existing = time.Hour, 2
+	at := memory.Instant(p.now())
+	p.must(r.store.InUser(t.Context(), ada, func(ctx context.Context, tx db.UserTx) error {
+		return tx.Insert(ctx, []memory.Memory{{
+			ID: memory.NewID(), Owner: ada, Content: "by words alone", Type: memory.TypeFact, Domain: memory.GeneralChat,
+			Importance: 0.8, Status: memory.Active, Revision: 1, CreatedAt: at, UpdatedAt: at, LastAccessedAt: at,
+		}}, time.Time{})
+	}))
+	for i, want := range []int64{1, 2, 3, 3} {
+		r.check(t.Context())
+		if got := r.requested.Load(); got != want {
+			t.Errorf("%d requests after %d checks, want %d", got, i+1, want)
+		}
 	}
 }
