@@ -127,7 +127,7 @@ func (s *Service) removeMemories(ctx context.Context, owner memory.Owner, conver
 		if err != nil || len(gone) == 0 {
 			return err
 		}
-		derived, err := s.derivedFrom(ctx, owner.AppID, gone)
+		derived, err := s.derivedFrom(ctx, owner, gone)
 		if err != nil {
 			return err
 		}
@@ -187,32 +187,31 @@ func (s *Service) stated(ctx context.Context, owner memory.Owner, conversationID
 	return stated, err
 }
 
-// derivedFrom returns the insights and summaries that were derived from memories of the app, in any status.
-func (s *Service) derivedFrom(ctx context.Context, appID string, memories []memory.Memory) (
+// derivedFrom returns the insights and summaries of a user that were derived from memories, in any status.
+func (s *Service) derivedFrom(ctx context.Context, owner memory.Owner, memories []memory.Memory) (
 	derived []memory.Memory, err error,
 ) {
-	from := memory.IDs(memories)
-	known := set(from)
-	for len(from) > 0 {
-		relations, err := s.Records.Relations(ctx, appID, from[0])
-		if err != nil && !memory.IsKind(err, memory.KindNotFound) {
+	var all []memory.Memory
+	filter := db.MemoryFilter{Owner: owner, Types: []memory.Type{memory.TypeReflection, memory.TypeSummary}}
+	for m, err := range s.list(ctx, filter) {
+		if err != nil {
 			return nil, err
 		}
-		for _, r := range relations {
-			if r.Kind != memory.DerivedFrom || r.To != from[0] || known[r.From] {
-				continue
-			}
-			known[r.From] = true
-			m, err := s.Records.Memory(ctx, appID, r.From)
-			switch {
-			case memory.IsKind(err, memory.KindNotFound):
-			case err != nil:
-				return nil, err
-			case m.Type.IsDerived():
-				derived, from = append(derived, m), append(from, m.ID)
+		all = append(all, m)
+	}
+	sources, err := s.Records.Sources(ctx, owner, memory.IDs(all))
+	if err != nil {
+		return nil, err
+	}
+	isFrom := set(memory.IDs(memories))
+	for before := -1; before < len(derived); {
+		before = len(derived)
+		for _, m := range all {
+			rests := slices.ContainsFunc(sources[m.ID], func(of memory.Memory) bool { return isFrom[of.ID] })
+			if rests && !isFrom[m.ID] {
+				derived, isFrom[m.ID] = append(derived, m), true
 			}
 		}
-		from = from[1:]
 	}
 	return derived, nil
 }
