@@ -1,6 +1,11 @@
 package request
 
-import "hippocampus/internal/lazyregexp"
+import (
+	"slices"
+	"strings"
+
+	"hippocampus/internal/lazyregexp"
+)
 
 // Parts of English sentences. Apostrophes are plain.
 const (
@@ -60,6 +65,23 @@ var english = []*lazyregexp.Regexp{
 	beginning(opening + `(?:don't|do not|never|no need to|you (?:don't|do not) (?:need|have) to|you needn't) ` +
 		`(?:apologi[sz]e|ask|assume|bring up|call|correct|explain|greet|lecture|mention|praise|presume|push|remind|` +
 		`repeat|sugarcoat|switch|use my)\b`),
+}
+
+// subjects are words with which most statements begin, and requests do not.
+var subjects = []string{
+	"i", "i'm", "i've", "my", "we", "we're", "our", "he", "she", "they", "his", "her", "their", "it", "the", "there",
+}
+
+// startsStatement reports whether a sentence begins as a statement. It saves most sentences the comparison with all
+// forms of requests.
+func startsStatement(sentence string) bool {
+	first, rest, _ := strings.Cut(strings.ToLower(sentence), " ")
+	if first == "i" && slices.ContainsFunc([]string{"would", "want", "need", "ask", "expect"}, func(verb string) bool {
+		return strings.HasPrefix(rest, verb)
+	}) {
+		return false
+	}
+	return slices.Contains(subjects, first)
 }
 
 // onceEnglish matches requests about one text or one moment.

@@ -18,7 +18,7 @@ func IsStanding(sentence string) bool {
 		patterns, once = chinese, onceChinese
 	}
 	matches := func(p *lazyregexp.Regexp) bool { return p.MatchString(sentence) }
-	return !matches(once) && slices.ContainsFunc(patterns, matches)
+	return !startsStatement(sentence) && !matches(once) && slices.ContainsFunc(patterns, matches)
 }
 
 // beginning compiles an expression for the beginning of a sentence, which ignores case.
