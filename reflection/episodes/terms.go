@@ -47,7 +47,7 @@ func (c corpus) termsOf(statements []item) []Term {
 	type candidate struct {
 		use
 		of    []string
-		tells float64
+		score float64
 	}
 	byKey := map[string]*candidate{}
 	for _, it := range statements {
@@ -73,9 +73,9 @@ func (c corpus) termsOf(statements []item) []Term {
 		if 2*others*float64(len(statements)) > float64(len(t.of))*rest {
 			continue // the others have it half as often, as the user's name
 		}
-		t.tells = math.Log(1+(rest+1)/(8*others+1)) * lengthens(t.use)
+		t.score = math.Log(1+(rest+1)/(8*others+1)) * lengthens(t.use)
 		if t.named {
-			t.tells *= 1.25
+			t.score *= 1.25
 		}
 		candidates = append(candidates, t)
 	}
@@ -92,7 +92,7 @@ func (c corpus) termsOf(statements []item) []Term {
 			if len(t.of) == 1 {
 				sum *= 0.4
 			}
-			return sum * t.tells
+			return sum * t.score
 		}
 		best := slices.MaxFunc(candidates, func(a, b *candidate) int {
 			return cmp.Or(cmp.Compare(worth(a), worth(b)), cmp.Compare(b.key, a.key))

@@ -42,7 +42,7 @@ func (h episodeHandlers) register(r *frame.Routes) {
 		Position: func(e episodes.Episode) db.Position { return db.Position{At: e.Ended, ID: e.ID} },
 	}.Handle))
 	r.Add("GET /v1/users/:user_id/episodes/:episode_id", memory.RoleRead, h.slots.Bound(h.one))
-	r.Add("POST /v1/users/:user_id/episodes", memory.RoleWrite, h.remake)
+	r.Add("POST /v1/users/:user_id/episodes", memory.RoleWrite, h.slots.Bound(h.remake))
 }
 
 // themeIn reads the id of a theme from the query.

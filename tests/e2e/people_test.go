@@ -74,10 +74,10 @@ func TestPeople_StatementsBelongToTheirSpeakers(t *testing.T) {
 			"assistant: Noted. Does anyone have a pet?", "user: I live in Lisbon. Ben is allergic to peanuts.")
 		s.wantSaid("u-ben", "&type=message", "Ana: Ben is allergic to peanuts.",
 			"assistant: Noted. Does anyone have a pet?", "user: I work as a nurse. Ana, I moved to Leeds last week.")
-		told := s.call("GET", "/v1/memories?user_id=u-ben&type=fact", nil, 200).list("memories")
-		i := slices.IndexFunc(told, func(m object) bool { return m["said_by"] == "Ana" })
-		if of, _ := told[i]["metadata"].(map[string]any); of["said_of"] != "Ben" {
-			t.Errorf("what Ana told of Ben: %v", told[i])
+		said := s.call("GET", "/v1/memories?user_id=u-ben&type=fact", nil, 200).list("memories")
+		i := slices.IndexFunc(said, func(m object) bool { return m["said_by"] == "Ana" })
+		if of, _ := said[i]["metadata"].(map[string]any); of["said_of"] != "Ben" {
+			t.Errorf("what Ana said of Ben: %v", said[i])
 		}
 		if found := s.recalled("u-ana", "Where does Ben live?"); strings.Contains(found, "Leeds") {
 			t.Errorf("Ana's store has what Ben said of himself: %s", found)
@@ -87,7 +87,7 @@ func TestPeople_StatementsBelongToTheirSpeakers(t *testing.T) {
 		s.wantSaid("u-ben", "&type=fact&status=superseded", "Ana: Ben is allergic to peanuts.")
 		s.call("POST", "/v1/turns", among(3, words("Ana", "Ben is allergic to peanuts, I am sure.")), 200)
 		if now := s.saidOf("u-ben", facts); !slices.Contains(now, ": I am not allergic to peanuts.") {
-			t.Errorf("what Ana told has replaced what Ben said: %q", now)
+			t.Errorf("what Ana said has replaced what Ben said: %q", now)
 		}
 		log := s.call("GET", "/v1/conversations/trip?user_id=u-ben", nil, 200).raw
 		for _, words := range []string{"I live in Lisbon", "I work as a nurse", "named Rex", `"name":"Cleo"`} {

@@ -181,8 +181,8 @@ func TestPeople_LeaveTogetherWithTheirWords(t *testing.T) {
 				t.Errorf("the log of %s: %s", user, log)
 			}
 		}
-		if told := s.saidOf("u-ben", ""); strings.Contains(fmt.Sprint(told), "shellfish") {
-			t.Errorf("told of Ben: %q", told)
+		if said := s.saidOf("u-ben", ""); strings.Contains(fmt.Sprint(said), "shellfish") {
+			t.Errorf("said of Ben: %q", said)
 		}
 		r = s.call("POST", "/v1/recall", peanuts("u-ben", "trip"), 200)
 		if left := members(r, "left_out"); left != "Cleo:u-cleo:memory_off" {

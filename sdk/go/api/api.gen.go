@@ -13779,7 +13779,7 @@ type ClientInterface interface {
 	// that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
 	// replaces it.
 	//
-	// Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+	// The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
 	// returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
 	// preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
 	// the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
@@ -13797,7 +13797,7 @@ type ClientInterface interface {
 	// that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
 	// replaces it.
 	//
-	// Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+	// The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
 	// returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
 	// preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
 	// the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
@@ -13910,7 +13910,7 @@ type ClientInterface interface {
 
 	// ResetThresholds Let the settings serve again
 	//
-	// Each threshold has the value of its setting again, and what was evidence until now is none any more. The history
+	// Each threshold has the value of its setting again, and earlier evidence does not count again. The history
 	// stays. A conflict: a run has moved a threshold at the same time; send the request again. Role admin.
 	//
 	// Corresponds with DELETE /v1/thresholds (the `ResetThresholds` operationId).
@@ -16786,7 +16786,7 @@ func (c *Client) ListRecalls(ctx context.Context, params *ListRecallsParams, req
 // that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
 // replaces it.
 //
-// Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+// The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
 // returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
 // preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
 // the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
@@ -16814,7 +16814,7 @@ func (c *Client) GiveFeedbackWithBody(ctx context.Context, id AnsweredRecall, co
 // that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
 // replaces it.
 //
-// Nothing is stored for a recall: its id tells whose it is. A memory that was written after the recall was not
+// The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
 // returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
 // preference, which contexts add. Not found: the id is not of a recall of the user, or the user does not have one of
 // the memories; then nothing is stored. A conflict: memory is off or only read for the user or the key. Role read,
@@ -17037,7 +17037,7 @@ func (c *Client) GetStats(ctx context.Context, params *GetStatsParams, reqEditor
 
 // ResetThresholds Let the settings serve again
 //
-// Each threshold has the value of its setting again, and what was evidence until now is none any more. The history
+// Each threshold has the value of its setting again, and earlier evidence does not count again. The history
 // stays. A conflict: a run has moved a threshold at the same time; send the request again. Role admin.
 //
 // Corresponds with DELETE /v1/thresholds (the `ResetThresholds` operationId).
