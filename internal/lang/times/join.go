@@ -5,24 +5,49 @@ import (
 	"strings"
 )
 
-// tense reads whether the text is about the past or about plans.
+// tense reads whether the text is about the past or about plans. A text that is about both, such as "I booked a table
+// for 12 May", is about either.
 func (s *scan) tense() tense {
 	if s.known {
 		return s.about
 	}
 	s.known = true
+	isPast, isAhead, isWeak, isPresent := false, false, false, false
 	for i := range s.tokens {
 		if _, width := s.member("ahead", i); width > 0 {
-			s.about = ahead
-			continue
-		}
-		word := s.tokens[i].word
-		if _, width := s.member("past", i); width > 0 || len(word) > 4 && strings.HasSuffix(word, "ed") {
-			s.about = past
-			return past
+			isAhead = true
+		} else if _, width := s.member("weakpast", i); width > 0 {
+			isWeak = isWeak || !s.follows(i, presentPerfect)
+		} else if _, width := s.member("past", i); width > 0 {
+			isPast = true
+		} else if _, width := s.member("present", i); width > 0 {
+			isPresent = true
+		} else if word := s.tokens[i].word; len(word) > 4 && strings.HasSuffix(word, "ed") {
+			isPast = isPast || !s.follows(i, presentTense)
 		}
 	}
+	switch {
+	case isAhead && !isPast && !isWeak:
+		s.about = ahead
+	case isAhead:
+	case isPast:
+		s.about = past
+	case isWeak:
+		s.about = perhapsPast
+	case isPresent:
+		s.about = inPresent
+	}
 	return s.about
+}
+
+// Words before a word that looks like the past tense and is none: "I've got", "she gets married".
+var (
+	presentPerfect = []string{"ve", "have", "has"}
+	presentTense   = []string{"am", "m", "is", "are", "re", "be", "get", "gets", "getting"}
+)
+
+func (s *scan) follows(i int, words []string) bool {
+	return i > 0 && slices.Contains(words, s.tokens[i-1].word)
 }
 
 // isDay reports whether a finding is a whole day.
@@ -41,7 +66,7 @@ func (f *finding) narrow(code int) {
 	}
 }
 
-// joined joins the two times of a range, and a weekday with the date after it. It extends a time after "since" or
+// joined joins the two times of a range, and a weekday with the date beside it. It extends a time after "since" or
 // "after" until today.
 func (s *scan) joined(list []finding) (united []finding) {
 	for i := 0; i < len(list); i++ {
@@ -55,6 +80,9 @@ func (s *scan) joined(list []finding) (united []finding) {
 			case s.isWeekdayOf(&f, &next):
 				next.begin = f.begin
 				f = next
+				i++
+			case next.begin == f.end && s.isWeekdayOf(&next, &f): // 5月14号周四
+				f.end = next.end
 				i++
 			}
 		}
@@ -90,7 +118,12 @@ func (s *scan) isRange(a, b *finding) bool {
 func (f finding) to(end finding) finding {
 	last := end.intervals[0]
 	from := f.intervals[0].from
-	if !f.dated {
+	if f.rule.name == "dayof" {
+		from = date(last.from.Year(), last.from.Month(), from.Day(), from.Location())
+		if from.After(last.from) {
+			from = from.AddDate(0, -1, 0)
+		}
+	} else if !f.dated {
 		from = from.AddDate(last.from.Year()-from.Year(), 0, 0)
 		if from.After(last.from) {
 			from = from.AddDate(-1, 0, 0)
@@ -101,12 +134,12 @@ func (f finding) to(end finding) finding {
 	return f
 }
 
-// isWeekdayOf reports whether a time is the weekday of the date after it, as in "Saturday, 11 January".
+// isWeekdayOf reports whether a time is the weekday of the date beside it, as in "Saturday, 11 January".
 func (s *scan) isWeekdayOf(a, b *finding) bool {
-	if a.rule.name != "weekday" && a.rule.name != "weekof" || b.rule.name != "date" {
+	if a.rule.name != "weekday" && a.rule.name != "weekof" || b.rule.name != "date" && b.rule.name != "dayof" {
 		return false
 	}
-	return !slices.ContainsFunc(s.tokens[a.end:b.begin], func(t token) bool {
+	return b.begin < a.begin || !slices.ContainsFunc(s.tokens[a.end:b.begin], func(t token) bool {
 		return t.word != "," && t.word != "the" && t.word != "(" && t.word != "（"
 	})
 }

@@ -20,6 +20,8 @@ const (
 	either tense = iota
 	past
 	ahead
+	perhapsPast // its words say little: "said", "was"
+	inPresent   // of which a weekday is the next one: "comes"
 )
 
 // resolve returns the intervals that a match means, nil for a date that does not exist.
@@ -28,8 +30,9 @@ const (
 //	weekof K                                       a weekday of such a week
 //	ago [N], ahead [N], past [N], coming [N]       so long before or after, or the time until or from now
 //	window A B                                     the days from A to B after today
-//	date, days, month, season, feast, lastday, dayof, weekday with near, last, this, next, or years after the present
-//	                                               one of those that recur
+//	date, days, month, season, feast, lastday, dayof, daysof, weekday with near, last, this, next, or years after the
+//	                                               present: one of those that recur
+//	weekday unclear                                the next one, and that of the next week
 //	year, slash                                    a year, two numbers with a slash
 //	cutof UNIT PART                                the nearest part of a month or a year, such as its end
 func (c *clock) resolve(r *rule, has captures) []interval {
@@ -59,9 +62,11 @@ func (c *clock) resolve(r *rule, has captures) []interval {
 		}
 		return []interval{period(weekends, c.today, k)}
 	case "weekday":
-		return c.weekly(func(n int) interval {
-			return dayAt(mondayOf(c.today).AddDate(0, 0, 7*n+has[weekday]-1))
-		}, which)
+		in := func(week int) interval { return dayAt(mondayOf(c.today).AddDate(0, 0, 7*week+has[weekday]-1)) }
+		if which == "unclear" {
+			return slices.Compact(append(c.weekly(in, "next"), in(1)))
+		}
+		return c.weekly(in, which)
 	case "weekof":
 		return []interval{dayAt(mondayOf(c.today).AddDate(0, 0, 7*k+has[weekday]-1))}
 	case "year":
@@ -74,7 +79,9 @@ func (c *clock) resolve(r *rule, has captures) []interval {
 	case "slash":
 		return c.slashed(has)
 	case "dayof":
-		return c.dayOfMonth(has[day], which)
+		return c.daysOfMonth(has[day], has[day], which)
+	case "daysof":
+		return c.daysOfMonth(has[day], has[day2], which)
 	case "ago", "ahead", "past", "coming":
 		return c.distant(r.name, which, has)
 	}
@@ -168,13 +175,28 @@ func (c *clock) recurring(name, which string, has captures) []interval {
 	return c.pick(list, which, c.at)
 }
 
-// dayOfMonth returns a day of the month that comes a number of months after the present one, or that day of the nearest
-// months.
-func (c *clock) dayOfMonth(of int, which string) []interval {
+// soon is how many days before a date a statement that is perhaps about the past most probably means this date, and
+// not that of the year before: "I was told that the surgery is on 12 May".
+const soon = 91
+
+// isSoon reports whether the next one of two dates comes soon, and the one before is most of a year ago.
+func isSoon(at time.Time, before, after *interval) bool {
+	return before != nil && after != nil && daysBetween(after.from, after.until) <= 7 &&
+		daysBetween(at, after.from) <= soon && daysBetween(before.until, at) > 2*soon
+}
+
+// isWeekly reports whether two intervals are a week apart.
+func isWeekly(before, after *interval) bool {
+	return before != nil && after != nil && daysBetween(before.from, after.from) == 7
+}
+
+// daysOfMonth returns the days from one to another of the month that comes a number of months after the present one, or
+// of the nearest months.
+func (c *clock) daysOfMonth(first, last int, which string) []interval {
 	in := func(n int) (interval, bool) {
-		first := period(months, c.today, n).from
-		d := first.AddDate(0, 0, of-1)
-		return dayAt(d), d.Day() == of
+		month := period(months, c.today, n).from
+		from, to := month.AddDate(0, 0, first-1), month.AddDate(0, 0, last-1)
+		return interval{from, to.AddDate(0, 0, 1)}, first <= last && to.Day() == last
 	}
 	if n, err := strconv.Atoi(which); err == nil {
 		if i, exists := in(n); exists {
@@ -212,6 +234,9 @@ func (c *clock) weekly(in func(week int) interval, which string) []interval {
 // pick returns the intervals of a series in order that the words mean: the last one that is over, this one, the next
 // one that begins, or the nearest ones that fit the tense of the sentence. An interval that begins until begun is in
 // the past.
+//
+// Without a tense, a statement about a day that comes once a month rather means the next one: "The car goes to the
+// garage on the 20th."
 func (c *clock) pick(series []interval, which string, begun time.Time) []interval {
 	var before, after, over, present, next *interval
 	for n := range series {
@@ -240,12 +265,18 @@ func (c *clock) pick(series []interval, which string, begun time.Time) []interva
 		chosen = []*interval{present}
 	case which == "next":
 		chosen = []*interval{next}
-	case c.tense() == past:
+	case c.tense() == perhapsPast && c.stated && isSoon(c.at, before, after):
+		chosen = []*interval{after}
+	case c.tense() == past, c.tense() == perhapsPast:
 		chosen = []*interval{before}
-	case c.tense() == ahead:
+	case c.tense() == ahead, c.tense() == inPresent && c.stated && isWeekly(before, after):
 		chosen = []*interval{after}
 	case c.stated && before != nil && after != nil && before != after:
-		if c.at.Sub(before.until) < after.from.Sub(c.at) {
+		ago, until := c.at.Sub(before.until), after.from.Sub(c.at)
+		if apart := daysBetween(before.from, after.from); 7 < apart && apart <= 31 {
+			ago *= 2
+		}
+		if ago < until {
 			chosen = chosen[:1]
 		} else {
 			chosen = chosen[1:]

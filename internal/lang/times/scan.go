@@ -41,6 +41,7 @@ type scan struct {
 	clock  clock
 	about  tense
 	known  bool // about is known
+	ended  int  // where the time before the present one ends; 0: there is none
 }
 
 // finding is a time in a text.
@@ -67,6 +68,7 @@ func (s *scan) found() (list []finding) {
 		i = f.end
 		if f.rule.name != "none" && len(f.intervals) > 0 {
 			list = append(list, f)
+			s.ended = f.end
 		}
 	}
 	return list
@@ -114,7 +116,7 @@ func (s *scan) extend(f *finding) {
 	}
 	if value := s.before("since", f.begin); value > 0 {
 		f.open = value
-	} else if s.before("until", f.begin) > 0 {
+	} else if s.before("until", f.begin) > 0 && (s.ended == 0 || s.ended != f.begin-1) { // no range
 		f.rule = &rule{name: "none"}
 	}
 }
