@@ -69,6 +69,9 @@ func (s *Service) fit(q *subquery, vector queryVector, r searchResult, list []re
 		return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 	})
 	best = best[:min(fittest, len(best))]
+	if q.cues.timeOnly { // its words name nothing
+		return Fit{Closeness: neutralCloseness, Coverage: q.cues.bestDate(r.index, best), Memories: len(r.index.docs)}
+	}
 	worded := wordingOf(q, r)
 	known := slices.Concat(idNames(q.Owner), worded.named)
 	covered := coverage(r, known, q, best)

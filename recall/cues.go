@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"hippocampus/internal/lang/asked"
 	"hippocampus/internal/lang/function"
 	"hippocampus/internal/lazyregexp"
 )
@@ -136,6 +137,7 @@ type queryCues struct {
 	text     string // lower case
 	names    map[string]bool
 	dates    []askedTime
+	timeOnly bool // its times alone say what it asks for: "What do I have on next week?"
 	asksWhen bool
 	ofSelf   bool // it is about the user
 }
@@ -146,11 +148,15 @@ var whenPattern = lazyregexp.New(`\bwhen\b|\b(?:what|which) (?:date|day|month|ye
 // whenWords are in the matches of whenPattern without Han characters.
 var whenWords = []string{"when", "what ", "which ", "how long"}
 
+// longestOpen is how many bytes a question for whatever happened in some time has at most.
+const longestOpen = 200
+
 // queryCuesOf returns the cues of a query that is asked at an instant. The query's times are read in the zone of the
 // instant.
 func queryCuesOf(query string, at time.Time) queryCues {
 	c := cuesWithoutTimes(query)
 	c.dates = askedTimes(query, at)
+	c.timeOnly = len(c.dates) > 0 && len(query) <= longestOpen && asked.ForAnything(withoutTimes(query, c.dates))
 	return c
 }
 

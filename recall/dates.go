@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"hippocampus/internal/lang/times"
@@ -33,11 +34,13 @@ func aboutOf(content string, at time.Time) (about [2]dayRange) {
 	return about
 }
 
-// How well a memory fits a time that a query names, if the memory was said shortly after the time or on the day before.
+// How well a memory fits a time that a query names, if the memory was said shortly after the time or on the day before,
+// or is about a longer time.
 const (
 	dayAfter   = 0.5  // on the day after
 	daysAfter  = 0.25 // on one of the ten days after, or, if the time is a day, on the day before
 	latestSaid = 10   // days after
+	longerTime = 0.5  // longer than a week and than the time of the query
 )
 
 // askedTime is a time that a query names, with the bounds that each memory is compared with. Instants are Unix
@@ -64,6 +67,14 @@ func askedTimes(query string, at time.Time) (asked []askedTime) {
 	return asked
 }
 
+// withoutTimes returns a query without the words that name times.
+func withoutTimes(query string, named []askedTime) string {
+	for i := range named {
+		query = strings.Replace(query, named[i].Words, " ", 1)
+	}
+	return query
+}
+
 // dateMatch is how well a memory fits the times that a query names, 0..1: 1 if it was said in such a time or is about
 // a day in it, and less if it was said around it.
 func (c *queryCues) dateMatch(d *document) float64 {
@@ -74,21 +85,33 @@ func (c *queryCues) dateMatch(d *document) float64 {
 	return best
 }
 
+// bestDate is how well the best of some memories fits the times of the query, 0..1.
+func (c *queryCues) bestDate(x *index, list []relevant) (best float64) {
+	for i := range list {
+		best = max(best, c.dateMatch(&x.docs[list[i].doc]))
+	}
+	return best
+}
+
 func (a *askedTime) match(d *document) float64 {
+	around := 0.0
 	for _, about := range d.about {
 		if about.from < a.days.until && a.days.from < about.until {
-			return 1
+			if about.until-about.from <= max(7, a.days.until-a.days.from) {
+				return 1
+			}
+			around = longerTime
 		}
 	}
 	switch at := d.created; {
 	case at < a.before, at >= a.latest:
-		return 0
+		return around
 	case at >= a.from && at < a.until:
 		return 1
 	case at >= a.until && at < a.next:
-		return dayAfter
+		return max(around, dayAfter)
 	}
-	return daysAfter
+	return max(around, daysAfter)
 }
 
 // dated returns the places of at most n open documents that fit a time of the query fully: the best by words, and of

@@ -1,10 +1,12 @@
 package recall
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/internal/memory"
 )
 
 func TestDateMatch_LiftsWhatWasSaidOrHappensInTheTime(t *testing.T) {
@@ -25,6 +27,9 @@ func TestDateMatch_LiftsWhatWasSaidOrHappensInTheTime(t *testing.T) {
 		{"What happens on 12 June?", "My flight is on 12 June.", "2031-02-01T09:00:00Z", 1},
 		{"What happens in June?", "My flight is on 12 June.", "2031-02-01T09:00:00Z", 1},
 		{"What happens on 13 June?", "My flight is on 12 June.", "2031-02-01T09:00:00Z", 0},
+		{"What happens on 12 June?", "My exams are in June.", "2031-02-01T09:00:00Z", longerTime},
+		{"What happens in summer?", "My exams are in June.", "2031-02-01T09:00:00Z", 1},
+		{"What happens on 12 June?", "I am away from the 10th to the 14th of June.", "2031-02-01T09:00:00Z", 1},
 		{"上个月我做了什么？", "我去游泳了。", "2031-02-28T23:00:00Z", 1},
 		{"6月12日有什么安排？", "我的航班是6月12日。", "2031-02-01T09:00:00Z", 1},
 		{"What do I like?", "I swam.", "2031-03-21T09:00:00Z", 0},
@@ -37,6 +42,45 @@ func TestDateMatch_LiftsWhatWasSaidOrHappensInTheTime(t *testing.T) {
 		cues := queryCuesOf(c.query, at)
 		if got := cues.dateMatch(&x.docs[0]); got != c.want {
 			t.Errorf("%q fits %q of %s by %v, want %v", c.content, c.query, c.said, got, c.want)
+		}
+	}
+}
+
+// If a query names nothing but a time, what belongs to the time comes first, surely, and words count little. Another
+// user's agenda, or an empty week, has no sure answer.
+func TestRecall_OfAnythingInATime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	add := func(said, content string) {
+		at, err := time.Parse(time.DateOnly, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.add(content, func(m *memory.Memory) { m.CreatedAt = at.Add(9 * time.Hour) }, true)
+	}
+	add("2031-02-01", "I have an exam on 25 March.")
+	add("2031-03-19", "The plumber comes on Tuesday.")
+	add("2031-03-02", "What I have planned for next week is a week of next to nothing.")
+	add("2031-03-03", "Next week we have a plan to have a plan.")
+	at := time.Date(2031, 3, 21, 10, 0, 0, 0, time.UTC)
+	got := f.recall(Query{Text: "What do I have planned for next week?", At: at})
+	if len(got.Memories) < 3 || !slices.Contains(contents(got)[:2], "I have an exam on 25 March.") ||
+		!slices.Contains(contents(got)[:2], "The plumber comes on Tuesday.") {
+		t.Fatalf("the week's plans are not first: %q", contents(got))
+	}
+	for i, m := range got.Memories {
+		if sure := m.Confidence > 0.5; sure != (i < 2) {
+			t.Errorf("%q has the confidence %v", m.Memory.Content, m.Confidence)
+		}
+	}
+	for _, m := range f.recall(Query{Text: "What do I have planned for June?", At: at}).Memories {
+		if m.Confidence > 0.5 {
+			t.Errorf("%q is planned for June with the confidence %v", m.Memory.Content, m.Confidence)
+		}
+	}
+	for _, m := range f.recall(Query{Text: "Which exam do I have next week?", At: at}).Memories {
+		if m.Memory.Content == "I have an exam on 25 March." && m.Date != f.set.Cues.Date {
+			t.Errorf("a query that names an exam weighs the time by %v, not %v", m.Date, f.set.Cues.Date)
 		}
 	}
 }

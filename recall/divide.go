@@ -79,6 +79,17 @@ func joined(queries []subquery) string {
 type match struct {
 	list []relevant // a fact and its message are two items
 	fit  Fit
+	cues queryCues
+}
+
+// confidence is how sure it is that a memory of the match fits the query. If times alone say what the query asks for,
+// the memory fits as well as it fits these.
+func (m *match) confidence(r *relevant, x *index) float64 {
+	fit := m.fit
+	if m.cues.timeOnly {
+		fit.Coverage = m.cues.dateMatch(&x.docs[r.doc])
+	}
+	return fit.confidence(r.relevance)
 }
 
 // match computes the relevance and the confidence of the candidates. The candidates of several queries become one list.
@@ -87,21 +98,23 @@ func (s *Service) match(queries []subquery, vectors []queryVector, found searchR
 	x, past := found.index, queries[0].IncludeFormer
 	matches := make([]match, len(queries))
 	for i, q := range queries {
+		matches[i].cues = q.cues
 		matches[i].list = fuse(candidates[i], x, s.settingsFor(q.Query, vectors[i]), q.cues, q.liftedBy(route))
 		if len(queries) > 1 {
 			matches[i].fit = s.fit(&q, vectors[i], found, unite(slices.Clone(matches[i].list), x, past, nil))
 		}
 	}
 	if len(queries) > 1 {
-		list, fit := mergeMatches(matches, s.set.Contrast)
+		list, fit := mergeMatches(matches, x, s.set.Contrast)
 		return unite(list, x, past, onFold), fit
 	}
 	list := unite(matches[0].list, x, past, onFold)
-	fit := s.fit(&queries[0], vectors[0], found, list)
+	only := &matches[0]
+	only.fit = s.fit(&queries[0], vectors[0], found, list)
 	for i := range list {
-		list[i].confidence = fit.confidence(list[i].relevance)
+		list[i].confidence = only.confidence(&list[i], x)
 	}
-	return list, fit
+	return list, only.fit
 }
 
 // outlineShare is the weight of a whole prompt, since most of it may have been pasted. A part has the weight 1.
@@ -115,7 +128,7 @@ const outlineShare = 0.5
 //	confidence = max over the parts
 //
 // It returns the fit of the part with the highest weight.
-func mergeMatches(matches []match, contrast float64) (list []relevant, fit Fit) {
+func mergeMatches(matches []match, x *index, contrast float64) (list []relevant, fit Fit) {
 	weights, best := make([]float64, len(matches)), 0.0
 	for i, m := range matches {
 		if len(m.list) > 0 {
@@ -132,7 +145,7 @@ func mergeMatches(matches []match, contrast float64) (list []relevant, fit Fit) 
 	for i, m := range matches {
 		weight := math.Pow(weights[i]/best, contrast)
 		for _, r := range m.list {
-			r.confidence = m.fit.confidence(r.relevance)
+			r.confidence = m.confidence(&r, x)
 			r.relevance *= weight
 			r.fused *= weight
 			place, known := places[r.doc]

@@ -105,10 +105,10 @@ func TestMergeMatches_WeighsPartsByTheirFit(t *testing.T) {
 		return relevant{candidate: candidate{doc: doc, sources: fromWords}, relevance: relevance, fused: relevance}
 	}
 	list, fit := mergeMatches([]match{
-		{[]relevant{found(1, 1), found(2, 0.5)}, hardly},
-		{[]relevant{found(2, 0.8), found(3, 1)}, fits},
-		{[]relevant{found(4, 1)}, fits}, // the outline
-	}, 3)
+		{list: []relevant{found(1, 1), found(2, 0.5)}, fit: hardly},
+		{list: []relevant{found(2, 0.8), found(3, 1)}, fit: fits},
+		{list: []relevant{found(4, 1)}, fit: fits}, // the outline
+	}, nil, 3)
 	if fit != fits {
 		t.Errorf("the fit is that of the part that hardly fits")
 	}

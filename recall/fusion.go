@@ -68,6 +68,9 @@ type relevant struct {
 	former     *former // nil: it is current, or the query does not ask for the past
 }
 
+// besidesTime is the share that words and similarity keep if the times of a query alone say what it asks for.
+const besidesTime = 0.25
+
 // fuse computes the relevance of each candidate, 0..1:
 //
 //	scaled = (cosine - min(cosine)) / max(max(cosine) - min(cosine), 0.2)
@@ -77,7 +80,8 @@ type relevant struct {
 //	z = ofDocument * z                                     of a passage of a document, if the query is about the user
 //	relevance = (z / max(z))^contrast
 //
-// If no candidate has a cosine, x is lexical. Contrast sets relevant memories
+// If the query names nothing but times, x is a quarter of this, and a memory of such a time gets 1 as its date. If no
+// candidate has a cosine, x is lexical. Contrast sets relevant memories
 // apart, so that decay and importance decide between nearly equal ones only.
 func fuse(candidates []candidate, x *index, set *Settings, query queryCues, routed []memory.Domain) []relevant {
 	cosines, words := span{}, 1.0
@@ -88,10 +92,14 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 		}
 	}
 	values := make([]float64, len(x.docs))
+	similar, dated := 1-words, set.Cues.Date
+	if query.timeOnly {
+		words, similar, dated = words*besidesTime, similar*besidesTime, 1
+	}
 	for _, c := range candidates {
 		values[c.doc] = words * c.lexical
 		if c.compared {
-			values[c.doc] += (1 - words) * cosines.scale(c.cosine)
+			values[c.doc] += similar * cosines.scale(c.cosine)
 		}
 	}
 	list, best := make([]relevant, len(candidates)), 0.0
@@ -100,13 +108,13 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 		r := relevant{candidate: c, worded: words*c.lexical + c.numbers, neighbour: set.Lift.of(x, c.doc, values)}
 		r.question = doc.question
 		if c.compared {
-			r.similarity = (1 - words) * cosines.scale(c.cosine)
+			r.similarity = similar * cosines.scale(c.cosine)
 		}
 		r.statement = words*c.undated + r.similarity
 		if query.namesSpeaker(x.speakers[doc.speaker]) {
 			r.speaker = set.Cues.Speaker
 		}
-		r.date = set.Cues.Date * query.dateMatch(doc)
+		r.date = dated * query.dateMatch(doc)
 		if query.asksWhen && doc.timed {
 			r.when = set.Cues.When
 		}

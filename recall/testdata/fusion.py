@@ -13,6 +13,7 @@ import pathlib
 K1, B, FLOOR = 1.2, 0.4, 0.3
 WORDS, CONTRAST = 0.5, 3
 NEAR, FAR, QUESTION = 0.5, 0.2, 0.5
+BESIDES_TIME = 0.25  # of words and meaning, if the times of a query alone say what it asks for
 CUES = ("speaker", "date", "when")
 FILE = pathlib.Path(__file__).with_name("fusion.golden.json")
 
@@ -55,6 +56,8 @@ def ranking(documents, case):
         if cosine:
             meaning = (cosine[i] - min(cosine)) / (max(cosine) - min(cosine))
             values[i] = WORDS * lexical[i] + (1 - WORDS) * meaning
+        if case.get("timeOnly"):
+            values[i] *= BESIDES_TIME
     rows = []
     for i in among:
         cues = known[documents[i]["id"]]

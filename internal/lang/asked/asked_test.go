@@ -51,3 +51,30 @@ func TestIsNewIn_FindsValuesThatTheEarlierTextLacks(t *testing.T) {
 		}
 	}
 }
+
+func TestForAnything_IsNotForQuestionsThatNameSomething(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]bool{
+		"What do I have on ?":               true,
+		"What's my schedule for ?":          true,
+		"Am I free ?":                       true,
+		"How was it ?":                      true,
+		"Walk me through ":                  true,
+		"Did anything interesting happen ?": true,
+		"What did we talk about ?":          true,
+		"我 有什么安排？":                          true,
+		" 我跟你说过什么":                          true,
+		"帮我总结一下 ":                           true,
+		"What did I eat ?":                  false,
+		"Who did I meet ?":                  false,
+		"Is the rent due  or ?":             false,
+		"What do we have on with Tom ?":     false,
+		" 我去了上海吗？":                          false,
+		" 吃了什么":                             false,
+		"会计 来吗？":                            false,
+	} {
+		if got := ForAnything(question); got != want {
+			t.Errorf("%q: %v, want %v", question, got, want)
+		}
+	}
+}
