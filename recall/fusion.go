@@ -94,7 +94,9 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 	values := make([]float64, len(x.docs))
 	similar, dated := 1-words, set.Cues.Date
 	if query.timeOnly {
-		words, similar, dated = words*besidesTime, similar*besidesTime, 1
+		words *= besidesTime
+		similar *= besidesTime
+		dated = 1
 	}
 	for _, c := range candidates {
 		values[c.doc] = words * c.lexical

@@ -12,7 +12,7 @@ func (s *scan) tense() tense {
 		return s.about
 	}
 	s.known = true
-	isPast, isAhead, isWeak, isPresent := false, false, false, false
+	var isPast, isAhead, isWeak, isPresent bool
 	for i := range s.tokens {
 		if _, width := s.member("ahead", i); width > 0 {
 			isAhead = true
@@ -40,7 +40,7 @@ func (s *scan) tense() tense {
 	return s.about
 }
 
-// Words before a word that looks like the past tense and is none: "I've got", "she gets married".
+// Words before a word that looks like the past tense but is not: "I've got", "she gets married".
 var (
 	presentPerfect = []string{"ve", "have", "has"}
 	presentTense   = []string{"am", "m", "is", "are", "re", "be", "get", "gets", "getting"}
@@ -66,7 +66,7 @@ func (f *finding) narrow(code int) {
 	}
 }
 
-// joined joins the two times of a range, and a weekday with the date beside it. It extends a time after "since" or
+// joined joins the two times of a range, and a weekday with the date next to it. It extends a time after "since" or
 // "after" until today.
 func (s *scan) joined(list []finding) (united []finding) {
 	for i := 0; i < len(list); i++ {
@@ -134,7 +134,7 @@ func (f finding) to(end finding) finding {
 	return f
 }
 
-// isWeekdayOf reports whether a time is the weekday of the date beside it, as in "Saturday, 11 January".
+// isWeekdayOf reports whether a time is the weekday of the date next to it, as in "Saturday, 11 January".
 func (s *scan) isWeekdayOf(a, b *finding) bool {
 	if a.rule.name != "weekday" && a.rule.name != "weekof" || b.rule.name != "date" && b.rule.name != "dayof" {
 		return false

@@ -21,7 +21,7 @@ const (
 	past
 	ahead
 	perhapsPast // its words say little: "said", "was"
-	inPresent   // of which a weekday is the next one: "comes"
+	inPresent   // "comes": a weekday is the next one
 )
 
 // resolve returns the intervals that a match means, nil for a date that does not exist.
@@ -176,7 +176,7 @@ func (c *clock) recurring(name, which string, has captures) []interval {
 }
 
 // soon is how many days before a date a statement that is perhaps about the past most probably means this date, and
-// not that of the year before: "I was told that the surgery is on 12 May".
+// not that of the year before: "He said that the surgery is on 12 May".
 const soon = 91
 
 // isSoon reports whether the next one of two dates comes soon, and the one before is most of a year ago.

@@ -41,7 +41,7 @@ type scan struct {
 	clock  clock
 	about  tense
 	known  bool // about is known
-	ended  int  // where the time before the present one ends; 0: there is none
+	ended  int  // where the last time found ends; 0: no time was found yet
 }
 
 // finding is a time in a text.
