@@ -42,7 +42,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 		return g, nil
 	}
 	var working session.Working
-	if r.ConversationID != "" && !r.WithoutWorking {
+	if r.ConversationID != "" && (!r.WithoutWorking || r.Query.Previous == "") {
 		working, err = s.working(ctx, r.Query.Owner, r.ConversationID)
 		if err != nil {
 			return g, err
@@ -50,12 +50,16 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	}
 	working.Events, working.Before = r.forTurn(working.Events), r.forTurn(working.Before)
 	nameUser(working.Events, r.Query)
-	g.contents[Conversation] = itemsOf(working)
+	if !r.WithoutWorking {
+		g.contents[Conversation] = itemsOf(working)
+	}
 	r.Query.Text = cmp.Or(r.Query.Text, lastUserText(working.Events), lastUserText(working.Before))
 	alone := r.Query.Group == nil // else nothing but what was said to the group
 	if r.Preferences && alone {
 		r.Query.Preferences = MaxPreferences
 	}
+	r.Query.Previous = cmp.Or(r.Query.Previous, saidBefore(working.Events, r.Query.Text),
+		saidBefore(working.Before, r.Query.Text))
 	if g.answer, err = s.recall(ctx, r.Query); err != nil {
 		return g, err
 	}
@@ -276,7 +280,7 @@ func (s Service) facts(ctx context.Context, q recall.Query, answer *recall.Answe
 // recallFacts recalls memories of type fact, whatever other memories the query admits.
 func (s Service) recallFacts(ctx context.Context, q recall.Query) (recall.Answer, error) {
 	return s.Recaller.Recall(ctx, recall.Query{
-		Owner: q.Owner, Text: q.Text, AgentID: q.AgentID, At: q.At, Zone: q.Zone, AsOf: q.AsOf,
+		Owner: q.Owner, Text: q.Text, Previous: q.Previous, AgentID: q.AgentID, At: q.At, Zone: q.Zone, AsOf: q.AsOf,
 		Types: []memory.Type{memory.TypeFact}, Limit: memory.MaxLimit, NoTouch: true, NoRoute: true,
 		NoRecollection: true, WithoutTurn: q.WithoutTurn,
 	})
@@ -329,14 +333,4 @@ func eventItem(e session.Event) Item {
 		item.Mark = "[" + item.Who + "] "
 	}
 	return item
-}
-
-// lastUserText is the start of the latest text of the user, or "".
-func lastUserText(events []session.Event) string {
-	for _, e := range slices.Backward(events) {
-		if e.Role == "user" && e.Kind == memory.Chat && memory.CheckContent(e.Content, memory.MaxMessageBytes) == "" {
-			return memory.Clip(e.Content, memory.MaxQueryRunes)
-		}
-	}
-	return ""
 }

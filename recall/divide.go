@@ -6,7 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hippocampus/internal/lang/asked"
 	"hippocampus/internal/lang/times"
+	"hippocampus/internal/memory"
 	"hippocampus/recall/prompt"
 	"hippocampus/router"
 )
@@ -16,20 +18,25 @@ type subquery struct {
 	Query
 	terms     []string // see queryTerms
 	cues      queryCues
-	wordsOnly bool // it is matched by words alone
+	wordsOnly bool            // it is matched by words alone
+	reference asked.Reference // unless it is NoReference, the queries are a follow-up with Previous, and by itself
 }
 
-// divide returns the queries that answer a query: itself or, for a prompt, its parts and then its outline. They differ
-// in their texts only. If the question is about the past, all of them include former statements. A long outline is
-// matched by its words alone, since its embedding would blur all that it mentions.
+// divide returns the queries that answer a query: itself or, for a prompt, its parts and then its outline. The part of
+// a query that refers to what was said before it is both together, and its outline is the query itself. The queries
+// differ in their texts only. If the question is about the past, all of them include former statements. A long outline
+// is matched by its words alone, since its embedding would blur all that it mentions.
 func divide(q Query) []subquery {
-	texts := []string{q.Text}
+	texts, reference := []string{q.Text}, asked.NoReference
 	if parts := prompt.Parts(q.Text); len(parts) > 0 {
 		texts = slices.Concat(parts, []string{prompt.Outline(q.Text)})
+	} else if reference = q.reference(); reference != asked.NoReference {
+		texts = []string{memory.Clip(q.Previous, mostPrevious) + " " + q.Text, q.Text}
 	}
 	queries := make([]subquery, len(texts))
 	for i, text := range texts {
 		isOutline := i > 0 && i == len(texts)-1
+		queries[i].reference = reference
 		queries[i].Query = q
 		queries[i].Text, queries[i].terms = text, queryTerms(text)
 		if isOutline && utf8.RuneCountInString(text) > prompt.Longest {
@@ -105,6 +112,9 @@ func (s *Service) match(queries []subquery, vectors []queryVector, found searchR
 		}
 	}
 	if len(queries) > 1 {
+		if share, isFollowUp := ownShares[queries[0].reference]; isFollowUp {
+			matches[0].addOwn(matches[1], share, s.set.Contrast)
+		}
 		list, fit := mergeMatches(matches, x, s.set.Contrast)
 		return unite(list, x, past, onFold), fit
 	}

@@ -40,8 +40,13 @@ func nameLexemes(query string) []string {
 	return lexemes
 }
 
+// abbreviations are written in capitals and name kinds of things: "Which OS am I on?"
+var abbreviations = wordSet(`ac api apis atm bbq bmi cd ceo cfo ci cli cms cpu crm css csv cto cv db diy dns dob dvd erp
+	eta faq gp gpu gps hr html http https ide id ids ip iq it json kpi mfa mot mri mvp okr orm os pc pdf phd pin poc pr prs
+	qa ram rsvp sdk sim sla slo sms sql ssd ssh ssl sso tls todo tv ui url urls usb ux vat vpn wfh wifi xml yaml`)
+
 // namesIn returns the words of a query that begin with a capital within a sentence,
-// except for months, days of the week and the like, and the names of Chinese persons. If
+// except for abbreviations, months, days of the week and the like, and the names of Chinese persons. If
 // every word of a query begins with a capital, no word counts as a name.
 func namesIn(query string) []string {
 	var names []string
@@ -55,7 +60,8 @@ func namesIn(query string) []string {
 		switch {
 		case unicode.IsLower(initial):
 			lower = true
-		case first || !unicode.IsUpper(initial) || timeWords[strings.TrimSuffix(strings.ToLower(word), "'s")]:
+		case first || !unicode.IsUpper(initial) || timeWords[strings.TrimSuffix(strings.ToLower(word), "'s")],
+			abbreviations[strings.ToLower(word)]:
 		default:
 			names = append(names, word)
 		}

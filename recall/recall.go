@@ -51,6 +51,7 @@ type Query struct {
 	ID             string // of the answer, as memory.NewRecallID makes it; empty: the log of recalls makes one
 	Owner          memory.Owner
 	Text           string // 1..memory.MaxQueryRunes characters
+	Previous       string // what was said right before Text, which Text may refer to; or empty
 	Limit          int    // 1..memory.MaxLimit
 	Domains        []memory.Domain
 	Types          []memory.Type

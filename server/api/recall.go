@@ -65,6 +65,7 @@ const defaultRecall = 10 // memories
 type recallRequest struct {
 	UserID         string          `json:"user_id"`
 	Query          string          `json:"query"`
+	Previous       string          `json:"previous"`
 	Limit          *int            `json:"limit"`
 	Domains        []memory.Domain `json:"domains"`
 	Types          []memory.Type   `json:"types"`
@@ -105,7 +106,7 @@ func recallQuery(r *frame.Request, b recallRequest, limit int) recall.Query {
 	r.OptionalIDs("", b.AgentID, b.ConversationID)
 	r.Note("tags", memory.CheckTags(b.Tags))
 	q := recall.Query{
-		Owner: r.BodyOwner(b.UserID), Text: b.Query, Limit: frame.OrDefault(b.Limit, limit),
+		Owner: r.BodyOwner(b.UserID), Text: b.Query, Previous: b.Previous, Limit: frame.OrDefault(b.Limit, limit),
 		Domains: b.Domains, Types: includedTypes(r, b.Include, b.Types), Tags: b.Tags,
 		AgentID: b.AgentID, ConversationID: b.ConversationID,
 		MinImportance: b.MinImportance, MinSimilarity: b.MinSimilarity, MinConfidence: frame.OrDefault(b.MinConfidence, 0),

@@ -64,6 +64,9 @@ func (p *proxy) contextFor(ctx context.Context, s scope, r *request) (known, err
 		"user_id": s.User, "query": r.query, "max_tokens": p.MaxTokens, "present": r.present, "condense": false,
 		"touch": !r.goesOn,
 	}
+	if r.previous != "" {
+		ask["previous"] = r.previous
+	}
 	if s.Conversation != "" { // for how much of memory is on for it: the request has its messages
 		ask["conversation_id"], ask["working_memory"] = s.Conversation, false
 	}

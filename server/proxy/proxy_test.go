@@ -80,6 +80,29 @@ func TestProxy_AddsExactlyOneMessage(t *testing.T) {
 	}
 }
 
+// What the user said before the last words, and the answer to it, goes along with the query.
+func TestProxy_SaysWhatWasSaidBefore(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ messages, want string }{
+		"answered": {`{"role":"user","content":"Where does my sister live?"},{"role":"assistant","content":"In Graz."},` +
+			`{"role":"user","content":"And what does she teach?"}`, "Where does my sister live? In Graz."},
+		"called a tool": {`{"role":"user","content":"Book it."},{"role":"assistant","content":null},` +
+			`{"role":"tool","content":"booked"},{"role":"assistant","content":"Done."},{"role":"user","content":"When is it?"}`,
+			"Book it. Done."},
+		"not answered": {`{"role":"user","content":"Hm."},{"role":"user","content":"Where is it?"}`, "Hm."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, nil)
+			f.answers("application/json", whole)
+			f.post("chat/completions", `{"model":"m","messages":[`+test.messages+`]}`, headerUser, "ana")
+			if len(f.contexts) != 1 || f.contexts[0]["previous"] != test.want {
+				t.Errorf("asked for %v, want the previous text %q", f.contexts, test.want)
+			}
+		})
+	}
+}
+
 // With memory off, and on other paths, the proxy is a plain reverse proxy.
 func TestProxy_PassesBytesWithoutMemory(t *testing.T) {
 	t.Parallel()

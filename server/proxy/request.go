@@ -43,12 +43,14 @@ func shapeOf(method, path string) shape {
 
 // request has the parts of a request that the proxy needs.
 type request struct {
-	body    fields
-	query   string    // the user's last words; empty: the user said nothing
-	present []string  // the texts of the messages
-	said    []message // the messages since the assistant's last one
-	prefix  []byte    // the messages up to the user's last one
-	goesOn  bool      // the user's last message is not the last: tools have answered
+	body     fields
+	query    string    // the user's last words; empty: the user said nothing
+	previous string    // the user's words before the last ones, and the answer to them
+	answer   string    // the assistant's last words since the user's
+	present  []string  // the texts of the messages
+	said     []message // the messages since the assistant's last one
+	prefix   []byte    // the messages up to the user's last one
+	goesOn   bool      // the user's last message is not the last: tools have answered
 
 	at   int    // where chat completions insert a message
 	role string // of that message
@@ -116,8 +118,11 @@ func (r *request) note(m message, text string, upTo []byte) {
 	r.goesOn = true
 	switch m.Role {
 	case "assistant":
-		r.said = nil
+		r.said, r.answer = nil, text
 	case "user":
+		r.previous = strings.TrimSpace(cutRunes(r.query, mostPrevious) + " " +
+			memory.Clip(withoutNUL(r.answer), mostPrevious))
+		r.answer = ""
 		r.query = cutRunes(strings.TrimSpace(withoutNUL(text)), memory.MaxQueryRunes)
 		r.prefix = upTo
 		r.goesOn = false
@@ -143,6 +148,8 @@ const (
 	mostPresent = 100
 	mostSaid    = 50
 	mostBytes   = 512 << 10 // of either of them, as JSON
+
+	mostPrevious = 200 // characters of each message before the user's last words
 )
 
 // finish limits what a request says to the newest parts.

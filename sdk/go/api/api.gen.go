@@ -1955,6 +1955,14 @@ type ContextRequest struct {
 	// messages that one of them holds are left out.
 	Present []string `json:"present,omitempty"`
 
+	// Previous What was said right before the query, such as the user's last message and the answer to it. A query that refers
+	// back to it ("What does she teach?", "And the drill?") is searched for with it, of which the first 400 characters
+	// count; `asked` then has both. A context takes it from the log of the conversation if it is not given.
+	//
+	//
+	// Example: Where does my sister live?
+	Previous *Previous `json:"previous,omitempty"`
+
 	// Query What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
 	// searches for the sentences in it that ask, and names them in `asked`.
 	//
@@ -7096,6 +7104,13 @@ type PolicyVersionPage struct {
 	Versions []PolicyVersion `json:"versions"`
 }
 
+// Previous What was said right before the query, such as the user's last message and the answer to it. A query that refers
+// back to it ("What does she teach?", "And the drill?") is searched for with it, of which the first 400 characters
+// count; `asked` then has both. A context takes it from the log of the conversation if it is not given.
+//
+// Example: Where does my sister live?
+type Previous = string
+
 // Problem An RFC 9457 problem document.
 type Problem struct {
 	// Detail What happened and what to do.
@@ -7802,6 +7817,14 @@ type RecallRequest struct {
 	// Mode How the parts of a score are put together. `modulated`: relevance * (w.relevance + w.decay * decay +
 	// w.importance * importance). `additive`: the weighted sum of the three. Default: the server's setting.
 	Mode *RankingMode `json:"mode,omitempty"`
+
+	// Previous What was said right before the query, such as the user's last message and the answer to it. A query that refers
+	// back to it ("What does she teach?", "And the drill?") is searched for with it, of which the first 400 characters
+	// count; `asked` then has both. A context takes it from the log of the conversation if it is not given.
+	//
+	//
+	// Example: Where does my sister live?
+	Previous *Previous `json:"previous,omitempty"`
 
 	// Query What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
 	// searches for the sentences in it that ask, and names them in `asked`.

@@ -113,6 +113,7 @@ class ContextRequest(TypedDict):
 
     user_id: UserID
     query: NotRequired[Query]
+    previous: NotRequired[Previous]
     limit: NotRequired[int]
     """The most memories to recall; without it, as many as the budget could hold."""
 
@@ -2042,6 +2043,15 @@ class PreviewThresholdsQuery(TypedDict):
     """How many days to look back; 7 by default."""
 
 
+Previous: TypeAlias = str
+"""
+What was said right before the query, such as the user's last message and the answer to it. A query that refers
+back to it ("What does she teach?", "And the drill?") is searched for with it, of which the first 400 characters
+count; `asked` then has both. A context takes it from the log of the conversation if it is not given.
+
+"""
+
+
 class ProfileSchema(TypedDict):
     """A JSON Schema of the fields of profiles."""
 
@@ -2121,6 +2131,7 @@ class RecallRequest(TypedDict):
 
     user_id: UserID
     query: Query
+    previous: NotRequired[Previous]
     limit: NotRequired[RecallLimit]
     domains: NotRequired[Domains]
     types: NotRequired[MemoryTypes]

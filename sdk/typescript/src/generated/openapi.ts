@@ -3008,6 +3008,13 @@ export interface components {
             next_cursor?: components["schemas"]["NextCursor"];
         };
         /**
+         * @description What was said right before the query, such as the user's last message and the answer to it. A query that refers
+         *     back to it ("What does she teach?", "And the drill?") is searched for with it, of which the first 400 characters
+         *     count; `asked` then has both. A context takes it from the log of the conversation if it is not given.
+         * @example Where does my sister live?
+         */
+        Previous: string;
+        /**
          * @description What the user says or asks, with at least one visible character. A prompt may be given as it is: the server
          *     searches for the sentences in it that ask, and names them in `asked`.
          * @example Where does she work?
@@ -3116,6 +3123,7 @@ export interface components {
         RecallRequest: {
             user_id: components["schemas"]["UserID"];
             query: components["schemas"]["Query"];
+            previous?: components["schemas"]["Previous"];
             limit?: components["schemas"]["RecallLimit"];
             domains?: components["schemas"]["Domains"];
             types?: components["schemas"]["MemoryTypes"];
@@ -7112,6 +7120,7 @@ export interface components {
         ContextRequest: {
             user_id: components["schemas"]["UserID"];
             query?: components["schemas"]["Query"];
+            previous?: components["schemas"]["Previous"];
             /** @description The most memories to recall; without it, as many as the budget could hold. */
             limit?: number;
             domains?: components["schemas"]["Domains"];
