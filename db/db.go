@@ -51,6 +51,7 @@ type Store interface {
 	UserZones
 	UserModes
 	People
+	Pool
 	Faded
 	Announcements
 	Webhooks

@@ -104,6 +104,7 @@ type EraseStep struct {
 	Limit   int       // rows of each kind
 	Keep    string    // kind of the jobs that EndErasure alone deletes
 	Vectors int       // records that were deleted from the vector store since the last step
+	Orphan  bool      // what the user has contributed to the pool stays, without a sign of who contributed it
 }
 
 // ErasedSome is the result of one step. If nothing was deleted and nothing is left,

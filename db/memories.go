@@ -18,7 +18,8 @@ type Memories interface {
 	// owner is being erased, and f has not run.
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx UserTx) error) error
 
-	// Memory returns one memory of the app, in any status, without its embedding.
+	// Memory returns one memory of a user of the app, in any status, without its embedding. Memories of the pool are not
+	// found.
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
 	// ListMemories pages through a user's memories, newest first, without embeddings.
 	ListMemories(ctx context.Context, f MemoryFilter) ([]memory.Memory, error)
@@ -89,6 +90,7 @@ type UserTx interface {
 	UserModeTx
 	FeedbackTx
 	PeopleTx
+	PoolTx
 	ReprocessingTx
 
 	// Memories returns the memories with these ids that exist, in any status, with embeddings.

@@ -32,7 +32,7 @@ func CheckRecords(space Space, records []Record) error {
 		}
 		seen[r.ID] = true
 		check("app_id", memory.CheckID(r.AppID, false))
-		check("user_id", memory.CheckID(r.UserID, false))
+		check("user_id", memory.CheckUser(r.UserID))
 		check("agent_id", memory.CheckID(r.AgentID, true))
 		check("domain", checkLabel(string(r.Domain)))
 		check("type", checkLabel(string(r.Type)))
@@ -48,7 +48,7 @@ func CheckRecords(space Space, records []Record) error {
 func CheckQuery(space Space, q Query) error {
 	var wrong memory.Fields
 	wrong.Add("app_id", memory.CheckID(q.Owner.AppID, false))
-	wrong.Add("user_id", memory.CheckID(q.Owner.UserID, false))
+	wrong.Add("user_id", memory.CheckUser(q.Owner.UserID))
 	wrong.Add("agent_id", memory.CheckID(q.AgentID, true))
 	for i, d := range q.Domains {
 		wrong.Add(fmt.Sprintf("domains[%d]", i), checkLabel(string(d)))
@@ -80,7 +80,7 @@ func checkScan(after string, limit int) error {
 func CheckOwner(owner memory.Owner) error {
 	var wrong memory.Fields
 	wrong.Add("app_id", memory.CheckID(owner.AppID, false))
-	wrong.Add("user_id", memory.CheckID(owner.UserID, false))
+	wrong.Add("user_id", memory.CheckUser(owner.UserID))
 	return wrong.Err()
 }
 

@@ -198,6 +198,8 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"list consolidations":     listConsolidations,
 		"log of recalls":          logOfRecalls,
 		"feedback":                feedbackLives,
+		"pool":                    poolLives,
+		"pool erased":             poolErased,
 		"evidence":                evidence,
 		"threshold steps":         thresholdSteps,
 		"owners of feedback":      feedbackOwners,

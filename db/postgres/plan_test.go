@@ -84,7 +84,7 @@ const bigTables = `(` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
 	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|` +
 	`refused_fields|token_days|policies|profile_schemas|filled_profiles|documents|proposed_insights|` +
-	`participants|episodes|episode_memories|episode_states|feedback|threshold_steps|river_job)`
+	`participants|episodes|episode_memories|episode_states|feedback|threshold_steps|pooled|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)
@@ -126,6 +126,8 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`INSERT INTO participants SELECT 'app', 'other' || i % 50, 'c' || i, 'n' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO feedback SELECT 'app' || i % 50, 'other' || i % 500, gen_random_uuid(), gen_random_uuid(), 'used', 0.5,
 		now() FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO pooled SELECT gen_random_uuid(), 'app' || i % 50, 'other' || i % 500, '', gen_random_uuid(), now(), ''
+		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO threshold_steps SELECT 'app' || i % 500, 'gate', i, 0.7, 0.68, false, 5, 0, now()
 		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO refused_fields SELECT 'https://' || i, 'm', 'temperature' FROM generate_series(1, 5000) AS i`,
@@ -138,7 +140,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		skill_outcomes, memory_files, memory_file_versions, recalls, indexes, active_days, user_zones,
 		user_modes, message_ids, refused_fields, token_days, policies, profile_schemas, filled_profiles,
 		documents, proposed_insights, participants, episodes, episode_memories, episode_states, feedback,
-		threshold_steps, river_job`,
+		threshold_steps, pooled, river_job`,
 	} {
 		if _, err := filled.pool.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

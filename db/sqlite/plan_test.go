@@ -77,7 +77,7 @@ const bigTables = `(` +
 	`user_states|api_keys|facts|instructions|instruction_versions|skills|skill_outcomes|memory_files|` +
 	`memory_file_versions|recalls|indexes|active_days|user_zones|user_modes|message_ids|` +
 	`refused_fields|token_days|policies|profile_schemas|filled_profiles|documents|participants|` +
-	`episodes|episode_memories|episode_states|feedback|threshold_steps|river_job)`
+	`episodes|episode_memories|episode_states|feedback|threshold_steps|pooled|river_job)`
 
 var (
 	bigTable = regexp.MustCompile(`\b` + bigTables + `\b`)

@@ -12,7 +12,8 @@ import (
 func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	counts, err := collect(ctx, s.long(),
 		func(c *count) []any { return []any{&c.what, &c.by[0], &c.by[1], &c.by[2], &c.n} }, `
-		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories WHERE app_id = $1) AS of_app
+		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories
+			WHERE app_id = $1 AND user_id <> '`+memory.PoolUser+`') AS of_app
 		UNION ALL SELECT 'memories', 'active', domain, memory_type, count(*)
 			FROM agent_memories{| INDEXED BY agent_memories_ages}
 			WHERE app_id = $1 AND status = 'active' GROUP BY domain, memory_type
@@ -49,7 +50,7 @@ func (s *Store) Usage(ctx context.Context, appID string, quotas db.Usage) (u db.
 		count string
 	}{
 		{quotas.Users, &u.Users, `SELECT count(DISTINCT user_id) FROM agent_memories{| INDEXED BY agent_memories_by_time}
-			WHERE app_id = $1 AND status = 'active'`},
+			WHERE app_id = $1 AND status = 'active' AND user_id <> '` + memory.PoolUser + `'`},
 		{quotas.Memories, &u.Memories, `SELECT count(*) FROM agent_memories{| INDEXED BY agent_memories_by_time}
 			WHERE app_id = $1 AND status = 'active'`},
 		{quotas.Bytes, &u.Bytes, `SELECT coalesce(sum(octet_length(content)), 0)
@@ -78,9 +79,9 @@ func (s *Store) Users(ctx context.Context, f db.UserFilter) ([]db.UserCount, err
 			(SELECT max(accepted_at) FROM turns WHERE turns.app_id = $1 AND turns.user_id = found.user_id)
 		FROM (SELECT user_id, count(*) AS n, min(created_at) AS first_at, max(created_at) AS last_at
 			FROM agent_memories{| INDEXED BY agent_memories_documents}
-			WHERE app_id = $1 AND user_id > $2 AND user_id >= $3 AND user_id < $4 AND status = 'active'
+			WHERE app_id = $1 AND user_id > $2 AND user_id >= $3 AND user_id < $4 AND status = 'active' AND user_id <> $6
 			GROUP BY user_id ORDER BY user_id LIMIT $5) AS found ORDER BY user_id`,
-		f.AppID, f.After, f.Prefix, f.Prefix+lastCharacter, f.Limit)
+		f.AppID, f.After, f.Prefix, f.Prefix+lastCharacter, f.Limit, memory.PoolUser)
 	return users, s.fault(err, "list the users")
 }
 

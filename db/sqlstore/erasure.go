@@ -29,7 +29,7 @@ var OwnedTables = []string{
 	"skills", "skill_outcomes", "memory_files", "memory_file_versions", "announcements", "recalls", "user_states",
 	"indexes", "active_days", "user_zones", "user_modes", "message_ids", "documents", "reprocessings",
 	"reprocessed_turns", "proposed_insights", "filled_profiles", "participants", "feedback",
-	"episodes", "episode_memories", "episode_states",
+	"episodes", "episode_memories", "episode_states", "pooled",
 }
 
 // aboutOwner chooses the jobs about the owner in $1 and $2.
@@ -123,6 +123,7 @@ func (s *Store) EraseSome(ctx context.Context, e db.Erasure, step db.EraseStep) 
 		x := &eraser{ctx: ctx, conn: tx.conn, owner: e.Owner}
 		x.turns(step.Limit)
 		x.memories(step.Now, step.Limit)
+		x.contributions(tx, step)
 		x.rest(step.Limit, step.Keep)
 		some = x.some
 		sum := current.Deleted.Plus(some.Deleted)
@@ -189,11 +190,15 @@ func (x *eraser) run(query string, args ...any) (n int) {
 
 // count notes what has been taken from the owner so far. What was read of the owner before is out of date.
 func (x *eraser) count(sum db.Erased) {
-	hash := rowcodec.OwnerHash(x.owner)
+	x.outdate(x.owner)
+	x.run(`UPDATE erasures SET deleted = $1 WHERE owner_hash = $2`, rowcodec.ErasedJSON(sum), rowcodec.OwnerHash(x.owner))
+}
+
+// outdate notes that what was read of an owner before is out of date.
+func (x *eraser) outdate(owner memory.Owner) {
 	x.run(`INSERT INTO revisions (owner_hash, revision, complete_after) VALUES ($1, 2, 2)
 		ON CONFLICT (owner_hash) DO UPDATE SET revision = revisions.revision + 1,
-		complete_after = revisions.revision + 1`, hash)
-	x.run(`UPDATE erasures SET deleted = $1 WHERE owner_hash = $2`, rowcodec.ErasedJSON(sum), hash)
+		complete_after = revisions.revision + 1`, rowcodec.OwnerHash(owner))
 }
 
 // ofOwner is run with the owner and a limit as parameters.

@@ -11,20 +11,21 @@ import (
 // afterAll is later than any time that is stored.
 var afterAll = time.Date(2201, 1, 1, 0, 0, 0, 0, time.UTC)
 
-const keyColumns = `id, hash, name, app_id, user_id, role, created_at, created_by, revoked_at, revoked_by, memory`
+const keyColumns = `id, hash, name, app_id, user_id, role, created_at, created_by, revoked_at, revoked_by, memory,
+	pool`
 
 func keyFields(k *memory.Key) []any {
 	return []any{&k.ID, &k.Hash, &k.Name, &k.AppID, &k.UserID, &k.Role, &k.CreatedAt, &k.CreatedBy, &k.RevokedAt,
-		&k.RevokedBy, &k.Memory}
+		&k.RevokedBy, &k.Memory, &k.Pool}
 }
 
 func (s *Store) CreateKey(ctx context.Context, k memory.Key) error {
 	n, err := s.exec(ctx, `INSERT INTO api_keys (`+keyColumns+`)
-		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
 		WHERE {$6::text|$6} = 'operator' OR (SELECT count(*) FROM api_keys 
-			WHERE app_id = $4 AND role <> 'operator' AND revoked_at IS NULL) < $12`,
+			WHERE app_id = $4 AND role <> 'operator' AND revoked_at IS NULL) < $13`,
 		k.ID, k.Hash, k.Name, k.AppID, k.UserID, k.Role, k.CreatedAt, k.CreatedBy, null(k.RevokedAt), k.RevokedBy,
-		k.Memory, memory.MaxKeys)
+		k.Memory, k.Pool, memory.MaxKeys)
 	return s.require(n > 0, err, "store the key", memory.Errorf(memory.KindConflict,
 		"the app has %d valid keys, and no more are allowed: revoke one first", memory.MaxKeys))
 }

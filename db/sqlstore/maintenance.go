@@ -14,8 +14,8 @@ import (
 func (s *Store) Owners(ctx context.Context, after memory.Owner, limit int) ([]memory.Owner, error) {
 	owners, err := collect(ctx, s.conn, func(o *memory.Owner) []any { return []any{&o.AppID, &o.UserID} }, `
 		SELECT DISTINCT app_id, user_id FROM agent_memories{| INDEXED BY agent_memories_documents}
-		WHERE status = 'active' AND (app_id, user_id) > ($1, $2) ORDER BY app_id, user_id LIMIT $3`,
-		after.AppID, after.UserID, limit)
+		WHERE status = 'active' AND (app_id, user_id) > ($1, $2) AND {|+}user_id <> $4 ORDER BY app_id, user_id LIMIT $3`,
+		after.AppID, after.UserID, limit, memory.PoolUser)
 	return owners, s.fault(err, "list the owners")
 }
 
@@ -85,7 +85,8 @@ func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a 
 	err := s.long().each(ctx, append(ageFields(&a), &userID), func() error {
 		refused = f(userID, a)
 		return refused
-	}, `SELECT `+ageColumns+`, user_id FROM agent_memories WHERE app_id = $1 AND status = 'active'`, appID)
+	}, `SELECT `+ageColumns+`, user_id FROM agent_memories
+		WHERE app_id = $1 AND status = 'active' AND {|+}user_id <> $2`, appID, memory.PoolUser)
 	if refused != nil {
 		return refused
 	}
@@ -186,6 +187,12 @@ func (c conn) deleteMemories(ctx context.Context, owner memory.Owner, ids []stri
 	}
 	if c.dialect == Postgres { // on SQLite an embedding is a column of its memory
 		_, err := c.exec(ctx, `DELETE FROM embeddings WHERE memory_id`+ofOwner, ids, owner.AppID, owner.UserID)
+		if err != nil {
+			return 0, err
+		}
+	}
+	if owner.IsPool() {
+		_, err := c.exec(ctx, `DELETE FROM pooled WHERE id = ANY($1::uuid[]) AND {|+}app_id = $2`, ids, owner.AppID)
 		if err != nil {
 			return 0, err
 		}

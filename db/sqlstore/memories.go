@@ -58,7 +58,8 @@ func (s *Store) Memory(ctx context.Context, appID, id string) (m memory.Memory, 
 		return m, NotFound("memory", id)
 	}
 	m, ok, err := first(ctx, s.conn, memoryFields,
-		`SELECT `+memoryColumns+` FROM agent_memories WHERE id = $1 AND app_id = $2`, id, appID)
+		`SELECT `+memoryColumns+` FROM agent_memories
+		WHERE id = $1 AND app_id = $2 AND {|+}user_id <> $3`, id, appID, memory.PoolUser)
 	return m, s.require(ok, err, "read the memory", NotFound("memory", id))
 }
 

@@ -279,6 +279,7 @@ func (m *mover) rest(limit int, keep string) {
 	m.from(`DELETE FROM episode_states WHERE app_id = $1 AND user_id IN ($2, $3)`)
 	m.from(`DELETE FROM filled_profiles WHERE app_id = $1 AND user_id IN ($2, $3)`)
 	m.from(`UPDATE message_ids SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)
+	m.from(`UPDATE pooled SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)
 	m.from(`UPDATE proposed_insights SET user_id = $3 WHERE app_id = $1 AND user_id = $2`)
 	m.from(`UPDATE reprocessings SET user_id = $3, note = CASE WHEN state = 'running' THEN $4 ELSE note END,
 			ended_at = CASE WHEN state = 'running' THEN $5 ELSE ended_at END,

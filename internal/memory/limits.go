@@ -35,6 +35,8 @@ func CheckID(id string, optional bool) string {
 		return "is empty: give 1 to 256 bytes"
 	case len(id) > MaxIDBytes:
 		return fmt.Sprintf("has %d bytes: at most %d are allowed", len(id), MaxIDBytes)
+	case id == PoolUser:
+		return "is reserved for the shared pool of an app (GET /v1/pool): give another id"
 	}
 	return checkText(id, true)
 }

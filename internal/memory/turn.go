@@ -203,7 +203,8 @@ type Key struct {
 	AppID     string // empty: it belongs to no app, and has the role operator
 	UserID    string // empty: it serves all users of its app; else it reads and writes what belongs to this user alone
 	Role      Role
-	Memory    Mode // for all requests with it
+	Memory    Mode       // for all requests with it
+	Pool      PoolAccess // to the shared pool; empty: see PoolAccess
 	CreatedAt time.Time
 	CreatedBy string    // id of the key that created it; empty: a command or the server's start did
 	RevokedAt time.Time // zero: valid

@@ -295,6 +295,16 @@ func (store *crashingStore) ConversationTurns(
 	})
 }
 
+func (store *crashingStore) CopiesOf(
+	ctx context.Context,
+	owner memory.Owner,
+	memories []string,
+) ([]memory.Pooled, error) {
+	return get(store.fuse, "CopiesOf", func() ([]memory.Pooled, error) {
+		return store.real.CopiesOf(ctx, owner, memories)
+	})
+}
+
 func (store *crashingStore) Copy(ctx context.Context, f func(context.Context) error) error {
 	return act(store.fuse, "Copy", func() error {
 		return store.real.Copy(ctx, f)
@@ -661,6 +671,16 @@ func (store *crashingStore) ExportOutcomes(
 ) ([]db.CountedOutcome, error) {
 	return get(store.fuse, "ExportOutcomes", func() ([]db.CountedOutcome, error) {
 		return store.real.ExportOutcomes(ctx, of, after)
+	})
+}
+
+func (store *crashingStore) ExportPooled(
+	ctx context.Context,
+	of db.Extent,
+	after *memory.Pooled,
+) ([]memory.Pooled, error) {
+	return get(store.fuse, "ExportPooled", func() ([]memory.Pooled, error) {
+		return store.real.ExportPooled(ctx, of, after)
 	})
 }
 
@@ -1033,6 +1053,12 @@ func (store *crashingStore) ListMemories(ctx context.Context, f db.MemoryFilter)
 	})
 }
 
+func (store *crashingStore) ListPooled(ctx context.Context, f db.PoolFilter) ([]db.PooledMemory, error) {
+	return get(store.fuse, "ListPooled", func() ([]db.PooledMemory, error) {
+		return store.real.ListPooled(ctx, f)
+	})
+}
+
 func (store *crashingStore) ListProposedInsights(
 	ctx context.Context,
 	f db.ProposedFilter,
@@ -1177,6 +1203,16 @@ func (store *crashingStore) OldAges(
 ) error {
 	return act(store.fuse, "OldAges", func() error {
 		return store.real.OldAges(ctx, owner, o, f)
+	})
+}
+
+func (store *crashingStore) OpenPooled(
+	ctx context.Context,
+	appID string,
+	ids []string,
+) (map[string]memory.Pooled, error) {
+	return get(store.fuse, "OpenPooled", func() (map[string]memory.Pooled, error) {
+		return store.real.OpenPooled(ctx, appID, ids)
 	})
 }
 
@@ -1835,6 +1871,12 @@ func (store *crashingTx) AddFileVersion(ctx context.Context, v memory.FileVersio
 	})
 }
 
+func (store *crashingTx) AddPooled(ctx context.Context, p memory.Pooled) (memory.Pooled, bool, error) {
+	return find(store.fuse, "tx.AddPooled", func() (memory.Pooled, bool, error) {
+		return store.real.AddPooled(ctx, p)
+	})
+}
+
 func (store *crashingTx) AddRelations(ctx context.Context, relations []memory.Relation) error {
 	return act(store.fuse, "tx.AddRelations", func() error {
 		return store.real.AddRelations(ctx, relations)
@@ -2072,6 +2114,12 @@ func (store *crashingTx) NoteScoring(ctx context.Context, turnID string, scored 
 	})
 }
 
+func (store *crashingTx) OrphanPooled(ctx context.Context, ids []string) error {
+	return act(store.fuse, "tx.OrphanPooled", func() error {
+		return store.real.OrphanPooled(ctx, ids)
+	})
+}
+
 func (store *crashingTx) PlanConsolidation(ctx context.Context, c memory.Consolidation) error {
 	return act(store.fuse, "tx.PlanConsolidation", func() error {
 		return store.real.PlanConsolidation(ctx, c)
@@ -2269,6 +2317,16 @@ func (store *crashingTx) RestoreConversation(
 func (store *crashingTx) RestoreEvents(ctx context.Context, events []memory.Event) error {
 	return act(store.fuse, "tx.RestoreEvents", func() error {
 		return store.real.RestoreEvents(ctx, events)
+	})
+}
+
+func (store *crashingTx) RestorePooled(
+	ctx context.Context,
+	p memory.Pooled,
+	since time.Time,
+) (memory.Pooled, bool, error) {
+	return find(store.fuse, "tx.RestorePooled", func() (memory.Pooled, bool, error) {
+		return store.real.RestorePooled(ctx, p, since)
 	})
 }
 
