@@ -47,6 +47,7 @@ type Item struct {
 	Recollected bool      // of a memory: it had faded
 	Repeats     recall.Repeats
 	From        *memory.Citation // of a passage of a document; else nil
+	Pooled      *memory.Pooled   // of a memory of the shared pool: whose it is; else nil
 	Text        string
 	Statement   string // only the first item with the same statement is included; empty: always included
 	HeldBy      string // statement of the event that holds the text of a remembered message, and replaces the message

@@ -30,7 +30,7 @@ func events(sizes ...int) []Item {
 // line before.
 var letters = words{
 	[sections]string{"I", "F", "M", "S", "E"}, [groups]string{"p", "f", "t", "k", "r", "o"}, " (%s)", " (%s)", ", ",
-	" (%s)", " (%d, %s)", " (r)", " (%s)", " (%s)", " (d)",
+	" (%s)", " (%d, %s)", " (r)", " (%s)", " (%s)", " (d)", " (s %s)", " (t)",
 }
 
 func TestChoose_FillsTheBudget(t *testing.T) {

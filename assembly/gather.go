@@ -128,7 +128,7 @@ func memoryItem(found recall.Recalled, events []session.Event, ofGroup bool) Ite
 	m := found.Memory
 	item := Item{
 		ID: m.ID, Group: groupOf(m.Type), Text: m.Content, At: m.CreatedAt, Again: m.LastSaidAt,
-		Until: found.FormerUntil, Recollected: found.Recollected,
+		Until: found.FormerUntil, Recollected: found.Recollected, Pooled: found.Pooled,
 	}
 	if m.Type != memory.TypeMessage {
 		item.Statement = statement(m.ID, m.Content)

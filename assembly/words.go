@@ -91,6 +91,8 @@ type words struct {
 	asked    string // with %s for a question
 	from     string // with %s for the title or URL of a document
 	quoted   string // of a document without both
+	shared   string // with %s for who contributed a memory of the pool
+	orphan   string // if the contributor is not known any more
 }
 
 var (
@@ -99,18 +101,34 @@ var (
 		until: " (until %s)", said: " (said on %s)", and: " and ", since: " (since %s)",
 		repeated: " (said %d times, last on %s)", faded: " (recalled from long ago)",
 		from: ` (from "%s")`, quoted: " (from a document)",
+		shared: " (shared by %s)", orphan: " (shared by the team)",
 	}
 	chinese = words{
 		headings: heading.Chinese.Sections, groups: heading.Chinese.Groups, asked: heading.Chinese.Asked,
 		until: "（至 %s）", said: "（%s 说）", and: " 和 ", since: "（自 %s）",
 		repeated: "（说过 %d 次，最近是 %s）", faded: "（想起来的旧事）",
 		from: "（出自“%s”）", quoted: "（出自文档）",
+		shared: "（%s 分享）", orphan: "（团队分享）",
 	}
 )
 
-// mark is what follows the text of an item: the document that it is from, until when it was true, how often it was
-// said, or that it had faded and when it was said; "" for other items.
+// mark is what follows the text of an item: who has shared it, and the document that it is from, until when it was
+// true, how often it was said, or that it had faded and when it was said; "" for other items.
 func (w words) mark(i Item) string {
+	if i.Pooled == nil {
+		return w.origin(i)
+	}
+	who := i.Pooled.UserID
+	if i.Pooled.AgentID != "" {
+		who += "/" + i.Pooled.AgentID
+	}
+	if i.Pooled.IsOrphan() {
+		return w.orphan + w.origin(i)
+	}
+	return fmt.Sprintf(w.shared, oneLine(memory.SpeakerOf(memory.RoleUser, who))) + w.origin(i)
+}
+
+func (w words) origin(i Item) string {
 	switch {
 	case i.From != nil && i.From.Title == "" && i.From.URL == "":
 		return w.quoted

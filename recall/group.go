@@ -14,8 +14,7 @@ import (
 const atOnce = 4
 
 // recallGroup recalls what the members of a group have said to each other, by what each has in the conversation that
-// they share. It counts no access. Members for whom memory is off have nothing in the answer. Memories of different
-// users are compared by their confidence, since relevance is relative to the best memory of a user.
+// they share. It counts no access. Members for whom memory is off have nothing in the answer.
 func (s *Service) recallGroup(ctx context.Context, q Query) (answer Answer, err error) {
 	if len(q.Group) == 0 || !q.Memory.Recalls() {
 		return AnswerOff(cmp.Or(q.At, s.now()), q.Memory), nil
@@ -40,16 +39,23 @@ func (s *Service) recallGroup(ctx context.Context, q Query) (answer Answer, err 
 		return Answer{}, err
 	}
 	answer = answers[max(0, slices.IndexFunc(q.Group, func(m memory.Participant) bool { return m.Owner == q.Owner }))]
+	answer.merge(answers, q.Limit)
+	return answer, nil
+}
+
+// merge replaces the memories of an answer by the best of several answers, each statement once. Memories of different
+// owners are compared by their confidence, since relevance is relative to the best memory of an owner.
+func (a *Answer) merge(answers []Answer, limit int) {
 	said := map[[2]string]bool{}
 	memories := []Recalled{}
-	for _, a := range answers {
-		answer.Skipped = answer.Skipped && a.Skipped
-		for _, part := range a.Degraded {
-			if !slices.Contains(answer.Degraded, part) {
-				answer.Degraded = append(slices.Clip(answer.Degraded), part)
+	for _, other := range answers {
+		a.Skipped = a.Skipped && other.Skipped
+		for _, part := range other.Degraded {
+			if !slices.Contains(a.Degraded, part) {
+				a.Degraded = append(slices.Clip(a.Degraded), part)
 			}
 		}
-		for _, m := range a.Memories {
+		for _, m := range other.Memories {
 			if what := [2]string{m.Memory.Speaker, m.Memory.Content}; !said[what] { // each copy has the assistant's words
 				said[what] = true
 				memories = append(memories, m)
@@ -59,8 +65,7 @@ func (s *Service) recallGroup(ctx context.Context, q Query) (answer Answer, err 
 	slices.SortStableFunc(memories, func(a, b Recalled) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.Score, a.Score))
 	})
-	answer.Memories = memories[:min(len(memories), q.Limit)]
-	return answer, nil
+	a.Memories = memories[:min(len(memories), limit)]
 }
 
 // said returns the memories of turns in which others took part, without what others say in them. The member's own have

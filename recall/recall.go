@@ -82,6 +82,8 @@ type Query struct {
 
 	// Group are those whose messages of the conversation that they share are recalled; nil: the Owner's memories are.
 	Group []memory.Participant
+	// Pool adds the memories of the app's shared pool. No access of them is counted.
+	Pool bool
 }
 
 // Answer is the result of a query, best memory first.
@@ -108,6 +110,7 @@ type Recalled struct {
 	FormerUntil time.Time // when it was superseded or expired; zero: it is current, or the time is not known
 	Recollected bool      // it had faded, and is active again unless the query counts no access
 	Repeats     Repeats
+	Pooled      *memory.Pooled // whose it is, if it is of the shared pool
 
 	Similarity float64  // raw cosine to the query, -1..1; 0 if the embedder was unavailable
 	Lexical    float64  // raw BM25 to the query, 0 or more

@@ -33,7 +33,8 @@ type Records interface {
 	// For queries about the past.
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	Sources(ctx context.Context, owner memory.Owner, ids []string) (map[string][]memory.Memory, error)
-	// For queries of groups.
+	// For queries of groups and of pools.
+	OpenPooled(ctx context.Context, appID string, ids []string) (map[string]memory.Pooled, error)
 	SharedAmong(ctx context.Context, owner memory.Owner, turnIDs []string) ([]string, error)
 	FadedRecords
 }
@@ -116,6 +117,9 @@ func New(records Records, vectors Searcher, r Router, embedder llm.Embedder, tou
 func (s *Service) Recall(ctx context.Context, q Query) (answer Answer, err error) {
 	if q.Group != nil {
 		return s.recallGroup(ctx, q)
+	}
+	if q.Pool {
+		return s.recallWithPool(ctx, q)
 	}
 	ctx, whole := tracing.Start(ctx, "recall")
 	defer func() { endSpan(whole, answer, err) }()
