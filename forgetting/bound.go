@@ -29,7 +29,7 @@ const boundTimeout = time.Minute
 // Counting takes time in proportion to the memories, so they are counted only if this process has used up its share of
 // the room, or the last count is older than roomAge. The user's next write and RunAll retry after a failure.
 func (s *Service) MemoriesAdded(ctx context.Context, owner memory.Owner, added int) {
-	if s.set.MaxMemories == 0 || s.rooms.take(owner, added, s.now()) {
+	if s.set.MaxMemories == 0 || owner.IsPool() || s.rooms.take(owner, added, s.now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), boundTimeout)

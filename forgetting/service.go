@@ -43,11 +43,18 @@ type Service struct {
 	now     func() time.Time
 	log     *zap.Logger
 	rooms   *rooms
+
+	// Release removes from the pool what was copied from memories that users have forgotten and that are about to be
+	// purged, and returns those that must wait for that. Set it before the first purge.
+	Release func(ctx context.Context, owner memory.Owner, ids []string) (waiting []string, err error)
 }
 
 // New makes a service.
 func New(records Records, pusher projection.Pusher, set Settings, now func() time.Time, log *zap.Logger) *Service {
-	return &Service{records: records, pusher: pusher, set: set, now: now, log: log, rooms: newRooms()}
+	return &Service{
+		records: records, pusher: pusher, set: set, now: now, log: log, rooms: newRooms(),
+		Release: func(context.Context, memory.Owner, []string) ([]string, error) { return nil, nil },
+	}
 }
 
 // Rule is the configured rule.
@@ -206,7 +213,8 @@ func (s *Service) fadedBy(rule Rule) reason {
 
 // Purge deletes for good the memories that were forgotten long enough ago and
 // are gone from the vector store, and returns their number. Their histories
-// stay, ended by a purged event. Documents that were forgotten then are deleted also.
+// stay, ended by a purged event. What a user has forgotten leaves the pool first; what has faded stays
+// there. Documents that were forgotten then are deleted also.
 func (s *Service) Purge(ctx context.Context, cause string) (purged int, err error) {
 	before := s.now().Add(-s.set.PurgeAfter)
 	for {
@@ -223,12 +231,20 @@ func (s *Service) Purge(ctx context.Context, cause string) (purged int, err erro
 		if err != nil || len(memories) == 0 {
 			return purged, err
 		}
-		byOwner := map[memory.Owner][]string{}
+		byOwner, asked := map[memory.Owner][]string{}, map[memory.Owner][]string{}
 		for _, m := range memories {
 			byOwner[m.Owner] = append(byOwner[m.Owner], m.ID)
+			if !m.Faded {
+				asked[m.Owner] = append(asked[m.Owner], m.ID)
+			}
 		}
 		round := 0
 		for owner, ids := range byOwner {
+			waiting, err := s.Release(ctx, owner, asked[owner])
+			if err != nil && !errors.Is(err, db.ErrErasing) {
+				return purged + round, err
+			}
+			ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(waiting, id) })
 			n, err := s.purge(ctx, owner, ids, cause)
 			round += n
 			if err != nil && !errors.Is(err, db.ErrErasing) {

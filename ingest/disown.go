@@ -143,7 +143,7 @@ func (s *Service) removeMemories(ctx context.Context, owner memory.Owner, conver
 				return err
 			}
 		}
-		if err := s.purge(ctx, owner, memory.IDs(gone)); err != nil {
+		if err := s.purge(ctx, owner, memory.IDs(gone), byDisowning); err != nil {
 			return err
 		}
 		timer := time.NewTimer(removePoll)
@@ -234,9 +234,14 @@ func (s *Service) forgetAlone(ctx context.Context, m memory.Memory) error {
 	return err
 }
 
-// purge deletes forgotten memories that have left the vector store.
-func (s *Service) purge(ctx context.Context, owner memory.Owner, ids []string) error {
-	return s.inUserBy(ctx, owner, byDisowning, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
+// purge deletes forgotten memories that have left the vector store, and what was copied from them to the pool.
+func (s *Service) purge(ctx context.Context, owner memory.Owner, ids []string, cause string) error {
+	waiting, err := s.Release(ctx, owner, ids)
+	if err != nil {
+		return err
+	}
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(waiting, id) })
+	return s.inUserBy(ctx, owner, cause, func(ctx context.Context, tx db.UserTx, changes *history.Recorder) error {
 		purged, err := tx.Purge(ctx, ids)
 		for _, id := range purged {
 			changes.Note(id, memory.EventPurged, nil)

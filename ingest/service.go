@@ -25,6 +25,7 @@ type Records interface {
 	db.Turns
 	db.Reprocessings
 	db.People
+	CopiesOf(ctx context.Context, owner memory.Owner, memories []string) ([]memory.Pooled, error)
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error
 	ModeOf(ctx context.Context, owner memory.Owner, conversationID string) (memory.ModeSetting, error)
 	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
@@ -65,6 +66,7 @@ type Settings struct {
 	Renew         time.Duration // between renewals
 	Workers       int           // turns processed at a time; 0: 8
 	Timeout       time.Duration // of processing one turn
+	OrphanPooled  bool          // what was copied to the pool outlives its original; see Release
 	MaxLag        time.Duration // see Lag; above it, Accept refuses turns; 0: it accepts all
 }
 

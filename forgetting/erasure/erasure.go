@@ -51,6 +51,9 @@ type Service struct {
 	// Disown removes what a user has said to others from their copies, before the user's rows are deleted. Set it before
 	// the first erasure; nil: there are no copies.
 	Disown func(ctx context.Context, owner memory.Owner) error
+	// OrphanPooled keeps what users have contributed to the pool, without a sign of who did. Set it before the first
+	// erasure.
+	OrphanPooled bool
 	// OnMoved is called after a merge moved memories to a user. Set it before the first merge.
 	OnMoved func(owner memory.Owner, moved int)
 }
@@ -221,7 +224,9 @@ func (s *Service) eraseRows(
 		}
 	}
 	for waited := time.Duration(0); ; {
-		step, err := take(ctx, e, db.EraseStep{Now: s.now(), Limit: batch, Keep: EraseUser{}.Kind(), Vectors: found})
+		step, err := take(ctx, e, db.EraseStep{
+			Now: s.now(), Limit: batch, Keep: EraseUser{}.Kind(), Vectors: found, Orphan: s.OrphanPooled,
+		})
 		if err != nil {
 			return nil, err
 		}
