@@ -26,6 +26,7 @@ type Records interface {
 	db.Exchange
 	ExportUserZones(ctx context.Context, of db.Extent, after *memory.UserZone) ([]memory.UserZone, error)
 	db.UserModes
+	ExportPooled(ctx context.Context, of db.Extent, after *memory.Pooled) ([]memory.Pooled, error)
 	ExportFeedback(ctx context.Context, of db.Extent, after *memory.Feedback) ([]memory.Feedback, error)
 	ExportSourceDocuments(
 		ctx context.Context, of db.Extent, after *memory.SourceDocument,

@@ -45,7 +45,7 @@ func (s *Service) export(
 	x := &exporting{Service: s, what: what, out: out, counts: Counts{Memories: 0}}
 	for _, export := range []func(context.Context) error{
 		x.zones, x.memories, x.documents, x.facts, x.instructions, x.skills, x.outcomes, x.files, x.fileVersions,
-		x.conversations, x.feedback, x.modes,
+		x.conversations, x.feedback, x.pooled, x.modes,
 	} {
 		if err := export(ctx); err != nil {
 			return x.counts, err

@@ -79,6 +79,7 @@ type line struct {
 	Consolidation *consolidationLine `json:"consolidation"`
 	MemoryMode    *modeLine          `json:"memory_mode"`
 	Feedback      *feedbackLine      `json:"feedback"`
+	Pooled        *pooledLine        `json:"pooled"`
 	End           Counts             `json:"end"`
 	Error         string             `json:"error"`
 }
@@ -113,6 +114,7 @@ func (l line) entry() (e entry, several bool) {
 	add(l.Consolidation != nil, l.Consolidation)
 	add(l.MemoryMode != nil, l.MemoryMode)
 	add(l.Feedback != nil, l.Feedback)
+	add(l.Pooled != nil, l.Pooled)
 	if len(entries) == 0 {
 		return nil, false
 	}
@@ -147,13 +149,14 @@ const (
 	Turns          Kind = "turns"                // of conversations
 	Consolidations Kind = "consolidations"       // of conversations
 	Feedback       Kind = "feedback"             // of clients and of people, on memories and candidates
+	Pool           Kind = "pool"                 // whose the memories of the shared pool are
 	MemoryModes    Kind = "memory_modes"         // of users for whom memory is not on
 )
 
 // Kinds lists every kind.
 var Kinds = []Kind{
 	Memories, TimeZones, Documents, Facts, Instructions, Versions, Skills, Outcomes, Files, FileVersions, Conversations,
-	Turns, Consolidations, Feedback, MemoryModes,
+	Turns, Consolidations, Feedback, Pool, MemoryModes,
 }
 
 // LeftOut counts, at the end of an export, the turns and consolidations that it

@@ -86,7 +86,7 @@ func (l line) check() error {
 	} else {
 		id = l.Continues.ID
 		f.id("continues.id", id)
-		f.note("continues.user_id", memory.CheckID(l.Continues.UserID, false))
+		f.note("continues.user_id", memory.CheckUser(l.Continues.UserID))
 	}
 	seen := map[string]bool{}
 	for i, e := range l.Events {
@@ -120,7 +120,7 @@ func (l line) check() error {
 
 func (l memoryLine) check(f *faults) {
 	f.id("memory.id", l.ID)
-	f.note("memory.user_id", memory.CheckID(l.UserID, false))
+	f.note("memory.user_id", memory.CheckUser(l.UserID))
 	f.note("memory.agent_id", memory.CheckID(l.AgentID, true))
 	f.note("memory.conversation_id", memory.CheckID(l.ConversationID, true))
 	f.optionalID("memory.source_turn_id", l.SourceTurnID)

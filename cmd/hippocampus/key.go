@@ -51,6 +51,9 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 			if key.Memory != memory.ModeOn {
 				where += ", with memory " + key.Memory.String()
 			}
+			if key.Pool != "" {
+				where += ", with the pool " + string(key.Pool)
+			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "created key %s: role %s %s; keep the secret below, it is not shown again\n",
 				key.ID, key.Role, where)
 			fmt.Fprintln(cmd.OutOrStdout(), secret)
@@ -85,6 +88,14 @@ func createKeyCommand(o *overrides, host app.Host) *cobra.Command {
 		key.Memory = memory.ModeNamed(text)
 		if text == "" || !slices.Contains(memory.Modes, key.Memory) {
 			return errors.New("give " + modeNames())
+		}
+		return nil
+	})
+	pool := "what the key may do with the shared pool, `access`: none, read, write (default write; with --user none)"
+	cmd.Flags().Func("pool", pool, func(text string) error {
+		key.Pool = memory.PoolAccess(text)
+		if !slices.Contains(memory.PoolAccesses, key.Pool) {
+			return errors.New("give none, read or write")
 		}
 		return nil
 	})

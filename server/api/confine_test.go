@@ -11,14 +11,15 @@ import (
 	"hippocampus/server/frame"
 )
 
-// asUser sends a request as a key that is bound to a user and has a role that every route admits.
+// asUser sends a request as a key that is bound to a user and has a role, and access to the pool, that every route
+// admits.
 func (f *fixture) asUser(user, method, target, body string) *httptest.ResponseRecorder {
 	f.t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	key := memory.Key{ID: "bound", AppID: "app", UserID: user, Role: memory.RoleOperator}
+	key := memory.Key{ID: "bound", AppID: "app", UserID: user, Role: memory.RoleOperator, Pool: memory.PoolWrite}
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r.WithContext(frame.WithKey(f.t.Context(), key)))
 	return w
@@ -96,6 +97,9 @@ var forUsers = map[string]string{
 	"GET /v1/export":                              `?user_id=USER`,
 	"GET /v1/events":                              `?user_id=USER`,
 	"GET /v1/key":                                 ``,
+	"POST /v1/pool":                               `{"user_id":"USER","memory_id":"` + someID + `"}`,
+	"GET /v1/pool":                                ``,
+	"DELETE /v1/pool/:id":                         ``,
 	"GET /v1/forget/next":                         `refused`,
 	"POST /v1/turns/reprocess":                    `refused`,
 	"GET /v1/reprocessings":                       `refused`,
@@ -175,9 +179,10 @@ func TestConfine_KeyOfAUserReachesNoOtherUser(t *testing.T) {
 			continue
 		case strings.Contains(rt.Path, "memories/:id"), strings.Contains(rt.Path, "turns/:id"),
 			strings.Contains(rt.Path, "documents/:id"), strings.Contains(rt.Path, "proposals/:id"),
+			strings.Contains(rt.Path, "pool/:id"),
 			strings.Contains(request, "ID"):
 			f.confined(pattern, foreign, request, http.StatusNotFound)
-		case rt.Path == "/v1/key": // names no user
+		case rt.Path == "/v1/key", pattern == "GET /v1/pool": // name no user
 		default:
 			f.confined(pattern, foreign, request, http.StatusForbidden)
 		}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -172,7 +173,7 @@ type leftOutBody struct {
 
 func (h contextHandlers) post(ctx context.Context, r *frame.Request, body contextRequest) (any, error) {
 	ask := h.request(r, body)
-	if err := r.Err(); err != nil {
+	if err := cmp.Or(body.checkScope(r), r.Err()); err != nil {
 		return nil, err
 	}
 	group, err := h.group(ctx, r, body.recallRequest, &ask.Query)
@@ -204,8 +205,8 @@ func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly
 		Messages: body.Format == asMessages, Present: body.Present,
 		WithoutWorking: !frame.OrDefault(body.Working, true), Preferences: frame.OrDefault(body.Preferences, true),
 	}
-	if body.Episode != "" && body.Group {
-		r.Note("episode", "is given with group: an episode is of one user")
+	if body.Episode != "" && (body.Group || body.Scope == scopeApp) {
+		r.Note("episode", "is given with group or with the scope app: an episode is of one user")
 	}
 	ask.Query.MinConfidence = frame.OrDefault(body.MinConfidence, unset)
 	ask.Query.ConversationID = "" // it names the present conversation, and is no filter of memories
@@ -240,8 +241,7 @@ func (h contextHandlers) make(ctx context.Context, ask assembly.Request) (contex
 	recalled.Memories = made.Kept
 	if !ask.Query.NoTouch && !made.Profile { // count no access of memories that were left out or not asked for
 		recalled.Memories = h.Recaller.Recollect(ctx, ask.Query.Owner, recalled.Memories)
-		kept := frame.BodiesOf(recalled.Memories, func(m recall.Recalled) string { return m.Memory.ID })
-		h.Recaller.Touch(ask.Query.Owner, kept, recalled.At)
+		h.Recaller.Touch(ask.Query.Owner, recall.OwnIDs(recalled.Memories), recalled.At)
 	}
 	return contextBody{
 		Text: made.Text, Messages: made.Messages, Query: made.Query, Size: sizeOf(ask.Room, made.Size),

@@ -168,7 +168,7 @@ func TestContract_ServesTheDocumentsOfOtherProtocols(t *testing.T) {
 	}
 }
 
-// feedbackOf returns a request as the example one, on a recall and memories that exist.
+// feedbackOf returns a request as the example one, on a recall and memories that exist; other requests name no recall.
 func (f *fixture) feedbackOf(path, example string) (target, body string) {
 	u17 := owner("u-17")
 	body = regexp.MustCompile(`0198c0de[-0-9a-f]*`).ReplaceAllStringFunc(example, func(id string) string {
@@ -204,7 +204,7 @@ func TestContract_ExamplesAreAccepted(t *testing.T) {
 					continue
 				}
 				target, body := filled(path, id), mustJSON(t, e)
-				if op.OperationID == "giveFeedback" {
+				if op.OperationID == "giveFeedback" || op.OperationID == "promoteToPool" {
 					target, body = f.feedbackOf(path, body)
 				}
 				if w := f.send(method, target, body); w.Code >= 300 {

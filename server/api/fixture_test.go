@@ -198,6 +198,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 			Episodes: f.episodes(),
 			Feedback: learn, Confidence: servedBy(learn, memory.ConfidenceThreshold),
 		},
+		Pool:       PoolParts{Keeper: f.service, Reader: f.store},
 		Thresholds: learn,
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,

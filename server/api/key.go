@@ -15,10 +15,15 @@ type callerKeyBody struct {
 	AppID  string      `json:"app_id,omitempty"`
 	UserID string      `json:"user_id,omitempty"`
 	Memory string      `json:"memory"`
+
+	Pool memory.PoolAccess `json:"pool"`
 }
 
 func (keyHandlers) register(r *frame.Routes) {
 	r.AddServerWide("GET /v1/key", memory.RoleRead, func(_ context.Context, r *frame.Request) (any, error) {
-		return callerKeyBody{Role: r.Key.Role, AppID: r.Key.AppID, UserID: r.Key.UserID, Memory: r.Key.Memory.String()}, nil
+		k := r.Key
+		return callerKeyBody{
+			Role: k.Role, AppID: k.AppID, UserID: k.UserID, Memory: k.Memory.String(), Pool: k.PoolAccess(),
+		}, nil
 	})
 }

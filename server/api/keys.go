@@ -40,6 +40,9 @@ func CheckKey(k memory.Key) memory.Fields {
 	if k.UserID != "" && k.Role.Includes(memory.RoleAdmin) {
 		faults.Add("user_id", "does not go with the role "+string(k.Role)+": a key of one user has the role read or write")
 	}
+	if k.Pool != "" && !slices.Contains(memory.PoolAccesses, k.Pool) {
+		faults.Add("pool", "is not one of none, read, write")
+	}
 	if k.Name == ConfiguredKey {
 		faults.Add("name", "is the name of admin_key's key: give another")
 	}
@@ -72,6 +75,8 @@ type keyRequest struct {
 	UserID string      `json:"user_id"`
 	Role   memory.Role `json:"role"`
 	Memory string      `json:"memory"`
+
+	Pool memory.PoolAccess `json:"pool"`
 }
 
 // keyBody is the JSON of a key. Its secret is in the answer to its creation only.
@@ -87,6 +92,8 @@ type keyBody struct {
 	RevokedAt time.Time   `json:"revoked_at,omitzero"`
 	RevokedBy string      `json:"revoked_by,omitempty"`
 	Secret    string      `json:"secret,omitempty"`
+
+	Pool memory.PoolAccess `json:"pool"`
 }
 
 func keyOf(k memory.Key) keyBody {
@@ -94,6 +101,7 @@ func keyOf(k memory.Key) keyBody {
 		ID: k.ID, Name: k.Name, AppID: k.AppID, UserID: k.UserID, Role: k.Role,
 		Memory: k.Memory.String(), CreatedAt: k.CreatedAt, CreatedBy: k.CreatedBy,
 		RevokedAt: k.RevokedAt, RevokedBy: k.RevokedBy,
+		Pool: k.PoolAccess(),
 	}
 }
 
@@ -113,6 +121,7 @@ func (h issuedKeyHandlers) create(ctx context.Context, r *frame.Request, body ke
 	key := memory.Key{
 		ID: memory.NewID(), Name: body.Name, AppID: body.AppID, UserID: body.UserID, Role: body.Role,
 		Memory: memory.ModeNamed(body.Memory), CreatedAt: memory.Instant(h.now()), CreatedBy: r.Key.ID,
+		Pool: body.Pool,
 	}
 	if key.AppID == "" && key.Role != memory.RoleOperator {
 		key.AppID = r.Key.AppID

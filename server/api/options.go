@@ -48,6 +48,7 @@ type Options struct {
 	MemoryTool     MemoryToolParts
 	Candidates     CandidateParts
 	Recall         RecallParts
+	Pool           PoolParts
 	Thresholds     ThresholdKeeper
 	Learning       bool // thresholds follow what users keep, forget and use
 	Condenser      assembly.Condenser

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -89,6 +90,7 @@ type recallRequest struct {
 	Weights        *weightsBody    `json:"weights"`
 	DecayRate      float64         `json:"decay_rate"`
 	Candidates     int             `json:"candidates"`
+	Scope          string          `json:"scope"` // scopeApp, or the user alone
 	Group          bool            `json:"group"`
 	Expand         string          `json:"expand"` // openapi.yaml admits it for recall only, like the next field
 	Explain        bool            `json:"explain"`
@@ -114,6 +116,7 @@ func recallQuery(r *frame.Request, b recallRequest, limit int) recall.Query {
 		IncludeExpired: b.IncludeExpired, Memory: modeOfKey(r), Mode: b.Mode,
 		NoTouch: !frame.OrDefault(b.Touch, true), NoRoute: !frame.OrDefault(b.Route, true),
 		DecayRate: b.DecayRate, Candidates: b.Candidates, Where: r.Where("filter", b.Filter), Explain: b.Explain,
+		Pool: b.Scope == scopeApp,
 	}
 	q.ID = memory.NewRecallID(q.Owner)
 	q.Since, q.Until = r.Window("", b.Since, b.Until)
@@ -203,6 +206,8 @@ type recalledBody struct {
 	ScoreParts  *partsBody    `json:"score_parts,omitempty"` // nil unless the request asks for it
 	DerivedFrom []wire.Memory `json:"derived_from,omitzero"` // nil unless the request asks for it
 	Episode     *openedBody   `json:"episode,omitempty"`     // likewise, and if it is in no episode
+
+	Pool *contributionBody `json:"pool,omitempty"` // nil unless it is of the shared pool
 }
 
 type routeBody struct {
@@ -249,7 +254,7 @@ func whenOf(spans []times.Span) (list []whenBody) {
 }
 
 func recalledOf(m recall.Recalled) recalledBody {
-	return recalledBody{
+	body := recalledBody{
 		Memory: wire.MemoryOf(m.Memory), Recollected: m.Recollected, FormerUntil: m.FormerUntil,
 		SaidTimes: m.Repeats.Times, LastSaidAt: later(m.Repeats.Last, m.Memory.LastSaidAt),
 		Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour, Speaker: m.Speaker, Date: m.Date,
@@ -258,6 +263,10 @@ func recalledOf(m recall.Recalled) recalledBody {
 		Updates: m.Updates, Update: m.Update, Score: m.Score,
 		Sources: frame.NotNil(m.Sources), ScoreParts: (*partsBody)(m.Parts),
 	}
+	if m.Pooled != nil {
+		body.Pool = contributionOf(*m.Pooled)
+	}
+	return body
 }
 
 func later(a, b time.Time) time.Time {
@@ -271,7 +280,7 @@ func (h recallHandlers) recall(ctx context.Context, r *frame.Request, body recal
 	start := h.now()
 	r.Note("query", memory.CheckContent(body.Query, memory.MaxQueryRunes))
 	query := recallQuery(r, body, h.Limit)
-	if err := r.Err(); err != nil {
+	if err := cmp.Or(body.checkScope(r), r.Err()); err != nil {
 		return nil, err
 	}
 	group, err := h.group(ctx, r, body, &query)

@@ -110,6 +110,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		memoryToolHandlers{MemoryToolParts: o.MemoryTool, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		candidateHandlers{o.Candidates, quotas, slots.writes},
 		recallHandlers{o.Recall, slots.recalls, now},
+		poolHandlers{PoolParts: o.Pool, quotas: quotas, slots: slots.writes, modes: o.Modes},
 		profileHandlers{o.Recall, slots.recalls, now},
 		episodeHandlers{o.Recall.Episodes, slots.recalls},
 		profileSchemaHandlers{ProfileParts: o.Profiles, modes: o.Modes, slots: slots.recalls, now: now},

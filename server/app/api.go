@@ -73,6 +73,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 				return w.learning.Of(ctx, appID, memory.ConfidenceThreshold)
 			},
 		},
+		Pool:       api.PoolParts{Keeper: w.ingest, Reader: record},
 		Thresholds: w.learning,
 		Learning:   b.cfg.Learning.Enabled,
 		Condenser:  r.condenser,

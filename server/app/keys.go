@@ -85,8 +85,8 @@ func createKey(ctx context.Context, keys db.Keys, now func() time.Time, secret s
 	return k, keys.CreateKey(ctx, k)
 }
 
-// CreateKey creates a key with the name, app, user, role and mode of memory of like. The app is empty if the role is
-// operator. A key of one user has the role read or write. No other call returns the secret.
+// CreateKey creates a key with the name, app, user, role, mode of memory and access to the pool of like. The app is
+// empty if the role is operator. A key of one user has the role read or write. No other call returns the secret.
 func CreateKey(ctx context.Context, cfg config.Config, host Host, like memory.Key) (
 	secret string, key memory.Key, err error) {
 	if faults := api.CheckKey(like); len(faults) > 0 {
@@ -96,6 +96,7 @@ func CreateKey(ctx context.Context, cfg config.Config, host Host, like memory.Ke
 		secret = frame.NewSecret()
 		key, err = createKey(ctx, keys, host.Now, secret, memory.Key{
 			Name: like.Name, AppID: like.AppID, UserID: like.UserID, Role: like.Role, Memory: like.Memory,
+			Pool: like.Pool,
 		})
 		return err
 	})

@@ -52,6 +52,7 @@ func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *readi
 		}, b.now, b.log.Named("erasure")),
 	}
 	mt.erasure.OnMoved, mt.erasure.Disown = r.recall.MemoriesAdded, w.ingest.Disown
+	mt.erasure.OrphanPooled = orphansPooled(b.cfg)
 	scheduled := mt.scheduled(b, s, w)
 	timeout := b.cfg.Jobs.Timeout
 	handlers := []jobs.Handler{

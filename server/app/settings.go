@@ -223,6 +223,9 @@ func writeSettings(cfg config.Config) write.Settings {
 	}
 }
 
+// orphansPooled reports whether what was contributed to a pool outlives its contributor.
+func orphansPooled(cfg config.Config) bool { return cfg.Pool.Erase == "orphan" }
+
 func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 	g, j := cfg.Gate, cfg.Jobs
 	before := scorerBefore
@@ -235,6 +238,7 @@ func ingestSettings(cfg config.Config, pace Pace) ingest.Settings {
 		Messages:      cfg.Messages.Enabled,
 		AnswerRunes:   cfg.Messages.AnswerChars,
 		CutSecrets:    !cfg.Secrets.Keep,
+		OrphanPooled:  orphansPooled(cfg),
 		EchoWindow:    echoWindow,
 		Before:        before,
 		KeepAfter:     keepMessages,

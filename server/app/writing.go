@@ -90,7 +90,7 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		Zone:     s.zones.Of,
 		Now:      b.now, Log: b.log.Named("ingest"), Drained: b.life.drained,
 	}, ingestSettings(b.cfg, b.pace))
-	w.derivation.Compare = w.writer.Compare
+	w.derivation.Compare, w.forgetting.Release = w.writer.Compare, w.ingest.Release
 	w.facts = facts.New(facts.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
 		Compare: w.writer.Compare, Refuse: w.ingest.RefuseNever,

@@ -46,6 +46,7 @@ type Config struct {
 	Webhooks      Webhooks      `koanf:"webhooks"`
 	API           API           `koanf:"api"`
 	Learning      Learning      `koanf:"learning"`
+	Pool          Pool          `koanf:"pool"`
 	Quotas        Quotas        `koanf:"quotas"`
 	AppQuotas     AppQuotas     // quotas.apps.NAME.users and so on
 	Metrics       Metrics       `koanf:"metrics"`
@@ -309,6 +310,12 @@ type Consolidation struct {
 // Webhooks sets how announcements are delivered.
 type Webhooks struct {
 	AllowPrivate bool `koanf:"allow_private" default:"false"`
+}
+
+// Pool sets what becomes of the shared pools of apps.
+type Pool struct {
+	// With the erasure of a contributor, and of a memory that was copied.
+	Erase string `koanf:"erase" default:"erase" rule:"erase|orphan"`
 }
 
 // Learning lets the thresholds of each app follow what its users keep, forget and use.

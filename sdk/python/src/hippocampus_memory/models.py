@@ -110,6 +110,7 @@ class CallerKey(Model):
     """The only user that the key serves. Absent if it serves all users of its app."""
 
     memory: MemoryMode
+    pool: PoolAccess
 
 
 class Candidate(Model):
@@ -553,6 +554,17 @@ class ContextSize(Model):
 
     note: str | None = None
     """How it was estimated, or that the model is not known."""
+
+
+class Contribution(Model):
+    """Whose a memory of the shared pool is."""
+
+    user_id: UserID | None = None
+    agent_id: AgentID | None = None
+    memory_id: ID | None = None
+    promoted_at: Timestamp
+    key_id: str | None = None
+    """The key that promoted it."""
 
 
 class Conversation(Model):
@@ -1454,6 +1466,7 @@ class ImportTallies(Model):
     turns: ImportTally | None = None
     consolidations: ImportTally | None = None
     feedback: ImportTally | None = None
+    pool: ImportTally | None = None
     memory_modes: ImportTally | None = None
 
 
@@ -1629,6 +1642,7 @@ class Key(Model):
 
     role: Role
     memory: MemoryMode
+    pool: PoolAccess
     created_at: Timestamp
     created_by: str | None = None
     """Id of the key that created it; absent where a command did."""
@@ -2236,6 +2250,38 @@ class PolicyVersionPage(Model):
     """The cursor of the next page; absent where this page is the last."""
 
 
+PoolAccess = TypeAliasType("PoolAccess", Literal["none", "read", "write"] | str)
+"""
+What a key may do with the shared pool: `none`; `read` it; `write`, also promote and withdraw. A key of one user
+that was made without it may do nothing, and any other key all that its role admits.
+
+"""
+
+
+class PoolPage(Model):
+    """One page of the shared pool."""
+
+    memories: list[PooledMemory]
+    """The page."""
+
+    next_cursor: NextCursor | None = None
+
+
+class PooledMemory(Model):
+    """A memory of the shared pool."""
+
+    id: ID
+    agent_id: AgentID | None = None
+    content: Content
+    type: MemoryType
+    domain: Domain
+    tags: Tags
+    importance: Importance
+    created_at: Timestamp
+    expires_at: Timestamp | None = None
+    pool: Contribution
+
+
 class Problem(Model):
     """An RFC 9457 problem document."""
 
@@ -2656,6 +2702,7 @@ class RecalledMemory(Model):
     faded: Faded | None = None
     words_only: WordsOnly | None = None
     superseded_by: ID | None = None
+    pool: Contribution | None = None
     recollected: bool | None = None
     """
     Whether it had faded and came back for this query. It is active again, unless the request has `touch: false`.

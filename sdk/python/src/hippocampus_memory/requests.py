@@ -136,6 +136,7 @@ class ContextRequest(TypedDict):
     """
 
     at: NotRequired[Timestamp]
+    scope: NotRequired[RecallScope]
     group: NotRequired[GroupWanted]
     as_of: NotRequired[AsOf]
     include_former: NotRequired[FormerIncluded]
@@ -460,6 +461,9 @@ class ExportEnd(TypedDict):
     feedback: NotRequired[int]
     """Feedback on memories and candidates."""
 
+    pool: NotRequired[int]
+    """Whose the memories of the shared pool are."""
+
     memory_modes: NotRequired[int]
     """Users for whom memory is not on."""
 
@@ -471,7 +475,7 @@ class ExportLine(TypedDict):
     """
     One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
     one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
-    conversation, turn, consolidation, feedback and memory_mode, the end, or an error that the export broke off with.
+    conversation, turn, consolidation, feedback, pooled and memory_mode, the end, or an error that the export broke off with.
 
     """
 
@@ -494,6 +498,7 @@ class ExportLine(TypedDict):
     document: NotRequired[ExportedDocument]
     fact: NotRequired[ExportedFact]
     feedback: NotRequired[ExportedFeedback]
+    pooled: NotRequired[ExportedContribution]
     memory_mode: NotRequired[ExportedMemoryMode]
     instruction: NotRequired[ExportedInstruction]
     instruction_version: NotRequired[ExportedVersion]
@@ -551,6 +556,18 @@ class ExportedConsolidation(TypedDict):
     created_at: Timestamp
     started_at: NotRequired[Timestamp]
     ended_at: NotRequired[Timestamp]
+
+
+class ExportedContribution(TypedDict):
+    """Whose a memory of the shared pool is; the user `hippocampus:pool` if nobody knows any more."""
+
+    id: ID
+    user_id: UserID
+    agent_id: NotRequired[AgentID]
+    memory_id: NotRequired[ID]
+    promoted_at: Timestamp
+    key_id: NotRequired[str]
+    """The key that promoted it."""
 
 
 class ExportedConversation(TypedDict):
@@ -1337,6 +1354,7 @@ class KeyRequest(TypedDict):
     """The one user whom it serves, with the role read or write; all users of the app where it is left out."""
 
     memory: NotRequired[MemoryMode]
+    pool: NotRequired[PoolAccess]
 
 
 LastSaidAt: TypeAlias = datetime | str
@@ -1601,6 +1619,17 @@ class ListMergedInstructionsQuery(TypedDict):
 class ListPolicyVersionsQuery(TypedDict):
     """The query parameters of listPolicyVersions."""
 
+    limit: NotRequired[int]
+    """The most rows of one page."""
+
+    cursor: NotRequired[str]
+    """next_cursor of the page before, unchanged; left out for the first page."""
+
+
+class ListPoolQuery(TypedDict):
+    """The query parameters of listPool."""
+
+    contributor: NotRequired[UserID]
     limit: NotRequired[int]
     """The most rows of one page."""
 
@@ -2026,6 +2055,22 @@ class PolicyRules(TypedDict):
     """
 
 
+PoolAccess: TypeAlias = Literal["none", "read", "write"] | str
+"""
+What a key may do with the shared pool: `none`; `read` it; `write`, also promote and withdraw. A key of one user
+that was made without it may do nothing, and any other key all that its role admits.
+
+"""
+
+
+class PoolRequest(TypedDict):
+    """Which memory to share, and with which agent."""
+
+    user_id: UserID
+    memory_id: ID
+    agent_id: NotRequired[AgentID]
+
+
 class PreviewNextForgettingQuery(TypedDict):
     """The query parameters of previewNextForgetting."""
 
@@ -2155,6 +2200,7 @@ class RecallRequest(TypedDict):
     weights: NotRequired[RankingWeights]
     decay_rate: NotRequired[DecayRate]
     candidates: NotRequired[CandidateLimit]
+    scope: NotRequired[RecallScope]
     group: NotRequired[GroupWanted]
     expand: NotRequired[Literal["sources", "episodes"] | str]
     """
@@ -2169,6 +2215,14 @@ class RecallRequest(TypedDict):
     candidates that were left out.
 
     """
+
+
+RecallScope: TypeAlias = Literal["user", "app"] | str
+"""
+Whose memories are searched: `user`, those of the user; `app`, also those of the shared pool of the app, which have
+`pool` with the contributor. They are merged by confidence. Needs a key that may read the pool.
+
+"""
 
 
 class ReflectRequest(TypedDict):

@@ -884,6 +884,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/pool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the shared pool with its contributors
+         * @description Newest first. Role read, and a key that may read the pool.
+         */
+        get: operations["listPool"];
+        put?: never;
+        /**
+         * Share a memory of a user with the app
+         * @description Copies the text of a current memory to the shared pool of the app, where recalls with `scope: app` of all users
+         *     find it; with `agent_id`, those of this agent alone. The same memory again is answered with the same copy and 200. What the app's policy never keeps, and what
+         *     has a secret, is refused. The copy is compared with no other memory and never fades; it stays as it is if the
+         *     original is corrected or superseded. If the user forgets the original, the copy does not answer; if the original is
+         *     purged after that, or the user is erased, `pool.erase` decides. Role write, and a key that may write the pool.
+         */
+        post: operations["promoteToPool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pool/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Withdraw a memory from the shared pool
+         * @description It answers no recall any more, and is purged later. The user's memory stays, and can be promoted again. A key of one
+         *     user withdraws what this user has contributed. Role write, and a key that may write the pool.
+         */
+        delete: operations["withdrawFromPool"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/documents": {
         parameters: {
             query?: never;
@@ -3147,6 +3196,7 @@ export interface components {
             weights?: components["schemas"]["RankingWeights"];
             decay_rate?: components["schemas"]["DecayRate"];
             candidates?: components["schemas"]["CandidateLimit"];
+            scope?: components["schemas"]["RecallScope"];
             group?: components["schemas"]["GroupWanted"];
             /**
              * @description `sources`: each memory comes with those that it was derived from. `episodes`: each memory comes with its episode and
@@ -3160,6 +3210,57 @@ export interface components {
              * @default false
              */
             explain?: boolean;
+        };
+        /**
+         * @description Whose memories are searched: `user`, those of the user; `app`, also those of the shared pool of the app, which have
+         *     `pool` with the contributor. They are merged by confidence. Needs a key that may read the pool.
+         * @default user
+         * @enum {string}
+         */
+        RecallScope: "user" | "app";
+        /** @description Which memory to share, and with which agent. */
+        PoolRequest: {
+            user_id: components["schemas"]["UserID"];
+            memory_id: components["schemas"]["ID"];
+            agent_id?: components["schemas"]["AgentID"];
+        };
+        /**
+         * @description What a key may do with the shared pool: `none`; `read` it; `write`, also promote and withdraw. A key of one user
+         *     that was made without it may do nothing, and any other key all that its role admits.
+         * @example write
+         * @enum {string}
+         */
+        PoolAccess: "none" | "read" | "write";
+        /** @description Whose a memory of the shared pool is. */
+        Contribution: {
+            user_id?: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            memory_id?: components["schemas"]["ID"];
+            promoted_at: components["schemas"]["Timestamp"];
+            /**
+             * @description The key that promoted it.
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
+            key_id?: string;
+        };
+        /** @description A memory of the shared pool. */
+        PooledMemory: {
+            id: components["schemas"]["ID"];
+            agent_id?: components["schemas"]["AgentID"];
+            content: components["schemas"]["Content"];
+            type: components["schemas"]["MemoryType"];
+            domain: components["schemas"]["Domain"];
+            tags: components["schemas"]["Tags"];
+            importance: components["schemas"]["Importance"];
+            created_at: components["schemas"]["Timestamp"];
+            expires_at?: components["schemas"]["Timestamp"];
+            pool: components["schemas"]["Contribution"];
+        };
+        /** @description One page of the shared pool. */
+        PoolPage: {
+            /** @description The page. */
+            memories: components["schemas"]["PooledMemory"][];
+            next_cursor?: components["schemas"]["NextCursor"];
         };
         /**
          * @description Whether to recall what the participants of the conversation have said to each other in it, instead of what the user
@@ -5371,7 +5472,7 @@ export interface components {
         /**
          * @description One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
          *     one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
-         *     conversation, turn, consolidation, feedback and memory_mode, the end, or an error that the export broke off with.
+         *     conversation, turn, consolidation, feedback, pooled and memory_mode, the end, or an error that the export broke off with.
          */
         ExportLine: {
             /**
@@ -5395,6 +5496,7 @@ export interface components {
             document?: components["schemas"]["ExportedDocument"];
             fact?: components["schemas"]["ExportedFact"];
             feedback?: components["schemas"]["ExportedFeedback"];
+            pooled?: components["schemas"]["ExportedContribution"];
             memory_mode?: components["schemas"]["ExportedMemoryMode"];
             instruction?: components["schemas"]["ExportedInstruction"];
             instruction_version?: components["schemas"]["ExportedVersion"];
@@ -5512,6 +5614,11 @@ export interface components {
              * @example 40
              */
             feedback?: number;
+            /**
+             * @description Whose the memories of the shared pool are.
+             * @example 5
+             */
+            pool?: number;
             /**
              * @description Users for whom memory is not on.
              * @example 2
@@ -5737,6 +5844,19 @@ export interface components {
              */
             score: number;
             at: components["schemas"]["Timestamp"];
+        };
+        /** @description Whose a memory of the shared pool is; the user `hippocampus:pool` if nobody knows any more. */
+        ExportedContribution: {
+            id: components["schemas"]["ID"];
+            user_id: components["schemas"]["UserID"];
+            agent_id?: components["schemas"]["AgentID"];
+            memory_id?: components["schemas"]["ID"];
+            promoted_at: components["schemas"]["Timestamp"];
+            /**
+             * @description The key that promoted it.
+             * @example 0198c0de-0000-7000-8000-000000000001
+             */
+            key_id?: string;
         };
         /** @description How much of memory is on for a user, or for one of the user's conversations. */
         ExportedMemoryMode: {
@@ -6011,6 +6131,7 @@ export interface components {
              */
             user_id?: string;
             memory: components["schemas"]["MemoryMode"];
+            pool: components["schemas"]["PoolAccess"];
         };
         /** @description A user that has active memories. */
         UserSummary: {
@@ -6359,6 +6480,7 @@ export interface components {
             turns?: components["schemas"]["ImportTally"];
             consolidations?: components["schemas"]["ImportTally"];
             feedback?: components["schemas"]["ImportTally"];
+            pool?: components["schemas"]["ImportTally"];
             memory_modes?: components["schemas"]["ImportTally"];
         };
         /** @description What is wrong with a line. */
@@ -6397,6 +6519,7 @@ export interface components {
             faded?: components["schemas"]["Faded"];
             words_only?: components["schemas"]["WordsOnly"];
             superseded_by?: components["schemas"]["ID"];
+            pool?: components["schemas"]["Contribution"];
             /**
              * @description Whether it had faded and came back for this query. It is active again, unless the request has `touch: false`.
              *     Recollected memories precede the others, which fit the query less. Left out unless true.
@@ -7141,6 +7264,7 @@ export interface components {
              */
             min_confidence?: number;
             at?: components["schemas"]["Timestamp"];
+            scope?: components["schemas"]["RecallScope"];
             group?: components["schemas"]["GroupWanted"];
             as_of?: components["schemas"]["AsOf"];
             include_former?: components["schemas"]["FormerIncluded"];
@@ -8041,6 +8165,7 @@ export interface components {
              */
             user_id?: string;
             memory?: components["schemas"]["MemoryMode"];
+            pool?: components["schemas"]["PoolAccess"];
         };
         /** @description A key of the API. */
         Key: {
@@ -8066,6 +8191,7 @@ export interface components {
             user_id?: string;
             role: components["schemas"]["Role"];
             memory: components["schemas"]["MemoryMode"];
+            pool: components["schemas"]["PoolAccess"];
             created_at: components["schemas"]["Timestamp"];
             /**
              * @description Id of the key that created it; absent where a command did.
@@ -10721,6 +10847,122 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPool: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only what this user has contributed.
+                 * @example u-17
+                 */
+                contributor?: components["schemas"]["UserID"];
+                /** @description The most rows of one page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description next_cursor of the page before, unchanged; left out for the first page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the pool. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolPage"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    promoteToPool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_id": "u-17",
+                 *       "memory_id": "0198c0de-0000-7000-8000-000000000001"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PoolRequest"];
+            };
+        };
+        responses: {
+            /** @description The memory is in the pool already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PooledMemory"];
+                };
+            };
+            /** @description The copy in the pool. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PooledMemory"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadAnswer"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawFromPool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The memory of the pool. */
+                id: components["schemas"]["ID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whose it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contribution"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
