@@ -65,9 +65,8 @@ type FactFilter struct {
 //
 //	text -> InScope: AddVersion, PutInstruction -> ActiveInstructions, in the context
 //
-// Names are compared and ordered by their bytes. Versions are never changed
-// or deleted; knowledge/instructions numbers them without gaps, under the lock of
-// the scope.
+// Names are compared and ordered by their bytes. Versions are never deleted, and changed by UserTx.RemoveLines and
+// CountOutcome alone; knowledge/instructions numbers them without gaps, under the lock of the scope.
 type Instructions interface {
 	// InScope runs f in one transaction that holds the write lock of the scope; for
 	// a user's scope that is the owner lock. The rules of InUser for f, errors and
@@ -87,6 +86,9 @@ type Instructions interface {
 	// of the user (no agent or user if its id is empty), the farthest scope first,
 	// then by name. Several scopes may have an instruction of the same name.
 	ActiveInstructions(ctx context.Context, appID, agentID, userID string) ([]memory.ActiveInstruction, error)
+	// LostGrounds returns the memories that versions of a user's instructions rest on and that do not hold any more: they
+	// are superseded, or forgotten without having faded.
+	LostGrounds(ctx context.Context, owner memory.Owner) (ids []string, err error)
 }
 
 // InstructionTx is a scope's transaction.
@@ -103,6 +105,19 @@ type InstructionTx interface {
 	PutInstruction(ctx context.Context, i memory.Instruction) error
 	// AddVersion stores a version. KindConflict: the number exists already.
 	AddVersion(ctx context.Context, name string, v memory.InstructionVersion) error
+	// Outcomes counts the outcomes of a skill of the user of the scope; of all skills if it is empty.
+	Outcomes(ctx context.Context, skill string) (memory.Outcomes, error)
+	// DecideInsight is ProposedTx.DecideInsight.
+	DecideInsight(ctx context.Context, id string) error
+}
+
+// InstructionLines changes versions of a user's instructions.
+type InstructionLines interface {
+	// RemoveLines removes the lines that rest on memories from all versions. A version without a line is not active any
+	// more, and never becomes so by a rollback.
+	RemoveLines(ctx context.Context, memoryIDs []string) error
+	// CountOutcome counts an outcome for the active versions of instructions with these names, and returns the versions.
+	CountOutcome(ctx context.Context, names []string, success bool) ([]memory.ActiveInstruction, error)
 }
 
 // Skills keeps the successes and failures of the workflows of skills:

@@ -64,6 +64,7 @@ type Maintenance interface {
 // MaintenanceTx is what maintenance writes in a user's transaction.
 type MaintenanceTx interface {
 	ProposedTx
+	InstructionLines
 	ProfileTx
 	EpisodeTx
 

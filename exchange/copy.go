@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
@@ -47,6 +48,7 @@ func (c *cloning) copyOf(ctx context.Context, value any) (l line, copied any, er
 		l.Instruction, copied = &v, v
 	case versionLine:
 		v.UserID = user
+		v.Grounds = c.grounds(v.Grounds)
 		l.Text, copied = &v, v
 	case skillLine:
 		v.UserID = user
@@ -95,6 +97,18 @@ func (c *cloning) copyOf(ctx context.Context, value any) (l line, copied any, er
 		err = fmt.Errorf("a line of type %T has no copy", value)
 	}
 	return l, copied, err
+}
+
+// grounds copies the grounds of a version of an instruction.
+func (c *cloning) grounds(all []memory.Ground) []memory.Ground {
+	copies := slices.Clone(all)
+	for i := range copies {
+		copies[i].Memories = slices.Clone(copies[i].Memories)
+		for n, id := range copies[i].Memories {
+			copies[i].Memories[n] = c.id(id)
+		}
+	}
+	return copies
 }
 
 // record copies a memory. Its events and relations may name other memories.

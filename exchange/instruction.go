@@ -59,7 +59,7 @@ func instructionLineOf(i memory.Instruction) instructionLine {
 }
 
 func versionLineOf(scope memory.Scope, name string, v memory.InstructionVersion) versionLine {
-	return versionLine{instructionKey{wire.ScopeOf(scope), name}, wire.InstructionVersion(v)}
+	return versionLine{instructionKey{wire.ScopeOf(scope), name}, wire.VersionOf(v)}
 }
 
 func (l *instructionLine) kind() Kind { return Instructions }
@@ -84,6 +84,19 @@ func (l *versionLine) check(f *faults) {
 	f.note("instruction_version.content", memory.CheckContent(l.Content, memory.MaxInstruction))
 	f.optionalText("instruction_version.note", l.Note, memory.MaxNote)
 	f.time("instruction_version.published_at", l.PublishedAt)
+	for n, g := range l.Grounds {
+		path := fmt.Sprintf("instruction_version.grounds[%d].", n)
+		f.note(path+"line", memory.CheckContent(g.Line, memory.MaxInstruction))
+		for i, id := range g.Memories {
+			f.id(fmt.Sprintf("%smemories[%d]", path, i), id)
+		}
+	}
+	for _, o := range []*wire.Outcomes{l.Before, l.After} {
+		if o != nil {
+			inRange(f, "instruction_version.outcomes", o.Successes, 0, maxNumber)
+			inRange(f, "instruction_version.outcomes", o.Failures, 0, maxNumber)
+		}
+	}
 }
 
 func (l *instructionLine) restore(ctx context.Context, i *importing, tx db.InstructionTx) (fresh bool, err error) {
@@ -105,7 +118,7 @@ func (l *instructionLine) restore(ctx context.Context, i *importing, tx db.Instr
 }
 
 func (l *versionLine) restore(ctx context.Context, i *importing, tx db.InstructionTx) (fresh bool, err error) {
-	scope, version := l.scope(i.appID), memory.InstructionVersion(l.InstructionVersion)
+	scope, version := l.scope(i.appID), l.Version()
 	version.PublishedAt = memory.Instant(l.PublishedAt)
 	stored, found, err := tx.FindVersion(ctx, l.Name, l.Number)
 	if err != nil || found {

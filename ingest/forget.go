@@ -172,6 +172,15 @@ func (p *forgetting) change(ctx context.Context, tx db.UserTx, changes *history.
 	if err != nil {
 		return nil, err
 	}
+	if !p.DryRun {
+		gone := memory.IDs(p.batch)
+		for _, of := range p.done {
+			gone = append(gone, of.also...)
+		}
+		if err := tx.RemoveLines(ctx, gone); err != nil {
+			return nil, err
+		}
+	}
 	if p.settle != nil && len(revived) > 0 {
 		if err := p.settle(ctx, tx, changes, revived); err != nil {
 			return nil, err

@@ -121,6 +121,8 @@ func runEach(t *testing.T, every int, open func(t *testing.T) db.Store) {
 		"proposals":               proposalsByID,
 		"people":                  people,
 		"proposed insights":       proposedInsights,
+		"proposed instructions":   proposedInstructions,
+		"instructions lose lines": instructionLines,
 		"settle candidate":        settleCandidate,
 		"projected":               projected,
 		"requeue":                 requeue,

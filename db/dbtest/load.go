@@ -101,6 +101,7 @@ func Exercise(t *testing.T, s db.Store) {
 	exercisePeople(t, s, owner)
 	exerciseFeedback(t, s, owner, list[0].ID)
 	exercisePool(t, s, owner, ids(list))
+	exerciseEvolution(t, s, owner, ids(list))
 	must(t, s.AddTokens(ctx, []memory.TokenDay{{AppID: "app7", Day: 7, Kind: memory.ChatTokens, Tokens: 1}}))
 	_, err = s.TokensOf(ctx, "app7", 7)
 	must(t, err)

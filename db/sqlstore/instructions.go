@@ -121,7 +121,6 @@ type scopeTx struct {
 	scope memory.Scope
 }
 
-// versions runs a query for the versions of an instruction.
 func (x *scopeTx) State(ctx context.Context) (db.UserState, error) {
 	if x.scope.Kind != memory.UserScope {
 		return db.UserState{}, nil
@@ -129,10 +128,13 @@ func (x *scopeTx) State(ctx context.Context) (db.UserState, error) {
 	return state(ctx, x.conn, x.scope.Owner())
 }
 
+// versions runs a query for the versions of an instruction.
 func (x *scopeTx) versions(ctx context.Context, name, where string, args ...any) ([]memory.InstructionVersion, error) {
 	found, err := collect(ctx, x.conn, func(v *memory.InstructionVersion) []any {
-		return []any{&v.Number, &v.Content, &v.Note, &v.PublishedAt}
-	}, `SELECT version, content, note, published_at FROM instruction_versions WHERE `+ofScope+` AND name = $4 AND `+where,
+		return []any{&v.Number, &v.Content, &v.Note, &v.PublishedAt, (*jsonArray[memory.Ground])(&v.Grounds),
+			&v.Before.Successes, &v.Before.Failures, &v.After.Successes, &v.After.Failures}
+	}, `SELECT version, content, note, published_at, coalesce(grounds, '[]'), successes_before, failures_before,
+		successes, failures FROM instruction_versions WHERE `+ofScope+` AND name = $4 AND `+where,
 		append([]any{x.scope.AppID, x.scope.Kind, x.scope.ID, name}, args...)...)
 	return found, x.fault(err, "read the versions of the instruction")
 }
@@ -174,8 +176,10 @@ func (x *scopeTx) PutInstruction(ctx context.Context, i memory.Instruction) erro
 
 func (x *scopeTx) AddVersion(ctx context.Context, name string, v memory.InstructionVersion) error {
 	_, err := x.exec(ctx, `
-		INSERT INTO instruction_versions (app_id, scope, holder, name, version, content, note, published_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		x.scope.AppID, x.scope.Kind, x.scope.ID, name, v.Number, v.Content, v.Note, v.PublishedAt)
+		INSERT INTO instruction_versions (app_id, scope, holder, name, version, content, note, published_at, grounds,
+			successes_before, failures_before, successes, failures)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		x.scope.AppID, x.scope.Kind, x.scope.ID, name, v.Number, v.Content, v.Note, v.PublishedAt, groundsJSON(v.Grounds),
+		v.Before.Successes, v.Before.Failures, v.After.Successes, v.After.Failures)
 	return x.fault(err, "store the version of the instruction")
 }

@@ -165,6 +165,15 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 		_, err = u.exec(ctx, `DELETE FROM feedback WHERE app_id = $1 AND user_id = $2 AND memory_id = ANY($3::uuid[])`,
 			u.Owner.AppID, u.Owner.UserID, purged)
 	}
+	if err == nil { // the lines of what has faded stay
+		var lost []string
+		lost, err = collect(ctx, u.conn, only[string], `SELECT id FROM agent_memories
+			WHERE id = ANY($3::uuid[]) AND {|+}app_id = $1 AND {|+}user_id = $2 AND NOT faded`,
+			u.Owner.AppID, u.Owner.UserID, purged)
+		if err == nil {
+			err = u.RemoveLines(ctx, lost)
+		}
+	}
 	if err == nil {
 		_, err = u.deleteMemories(ctx, u.Owner, purged)
 	}

@@ -91,12 +91,42 @@ type Instruction struct {
 	ChangedAt        time.Time
 }
 
-// InstructionVersion is one text of an instruction. It never changes.
+// InstructionVersion is one text of an instruction. It never changes, except that lines leave it whose grounds are
+// forgotten.
 type InstructionVersion struct {
-	Number      int
-	Content     string // 1..MaxInstruction characters
-	Note        string // why this version was published, at most MaxNote characters; may be empty
-	PublishedAt time.Time
+	Number        int
+	Content       string // 1..MaxInstruction characters
+	Note          string // why this version was published, at most MaxNote characters; may be empty
+	PublishedAt   time.Time
+	Grounds       []Ground // of lines that were drawn from what the user has said and reported; nil: there are none
+	Before, After Outcomes // of the skill, before its publication and while it was active
+}
+
+// Ground names the memories that a line of an instruction was drawn from.
+type Ground struct {
+	Line     string   `json:"line"`
+	Memories []string `json:"memories"` // ids; empty: it was drawn from outcomes alone
+}
+
+// Outcomes counts outcomes of workflows.
+type Outcomes struct{ Successes, Failures int }
+
+// The names of instructions that evolve by themselves.
+const (
+	RequestsInstruction = "requests" // what the user has asked for more than once
+	skillInstruction    = "skill: "
+)
+
+// SkillInstruction is the name of the instruction that evolves by the outcomes of a skill.
+func SkillInstruction(skill string) string { return skillInstruction + skill }
+
+// InstructedSkill returns the skill of an instruction; "" if its name is no SkillInstruction.
+func InstructedSkill(name string) string {
+	skill, ok := strings.CutPrefix(name, skillInstruction)
+	if !ok {
+		return ""
+	}
+	return skill
 }
 
 // ActiveInstruction is the active version of an instruction.

@@ -144,13 +144,52 @@ func ScopeOf(s memory.Scope) Scope {
 	return w
 }
 
-// InstructionVersion is the JSON of a version of an instruction;
-// memory.InstructionVersion converts to it and back.
+// InstructionVersion is the JSON of a version of an instruction.
 type InstructionVersion struct {
-	Number      int       `json:"version"`
-	Content     string    `json:"content"`
-	Note        string    `json:"note,omitempty"`
-	PublishedAt time.Time `json:"published_at"`
+	Number      int             `json:"version"`
+	Content     string          `json:"content"`
+	Note        string          `json:"note,omitempty"`
+	PublishedAt time.Time       `json:"published_at"`
+	Grounds     []memory.Ground `json:"grounds,omitempty"`
+	Before      *Outcomes       `json:"before,omitempty"`
+	After       *Outcomes       `json:"after,omitempty"`
+}
+
+// Outcomes is the JSON of outcomes that were counted.
+type Outcomes struct {
+	Successes int     `json:"successes"`
+	Failures  int     `json:"failures"`
+	Rate      float64 `json:"rate"` // of success
+}
+
+func outcomesOf(o memory.Outcomes) *Outcomes {
+	if o == (memory.Outcomes{}) {
+		return nil
+	}
+	return &Outcomes{o.Successes, o.Failures, float64(o.Successes) / float64(o.Successes+o.Failures)}
+}
+
+func (o *Outcomes) counts() memory.Outcomes {
+	if o == nil {
+		return memory.Outcomes{}
+	}
+	return memory.Outcomes{Successes: o.Successes, Failures: o.Failures}
+}
+
+// VersionOf returns the JSON of a version.
+func VersionOf(v memory.InstructionVersion) InstructionVersion {
+	return InstructionVersion{
+		Number: v.Number, Content: v.Content, Note: v.Note, PublishedAt: v.PublishedAt, Grounds: v.Grounds,
+		Before: outcomesOf(v.Before), After: outcomesOf(v.After),
+	}
+}
+
+// Version returns the version that the JSON is of.
+func (v InstructionVersion) Version() memory.InstructionVersion {
+	return memory.InstructionVersion{
+		Number: v.Number, Content: v.Content, Note: v.Note, PublishedAt: v.PublishedAt, Grounds: v.Grounds,
+		Before: v.Before.counts(), After: v.After.counts(),
+	}
 }
 
 // Consolidation is the JSON of a consolidation.

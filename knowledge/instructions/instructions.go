@@ -35,6 +35,11 @@ type Draft struct {
 	Content  string // 1..memory.MaxInstruction characters
 	Note     string // why; may be empty
 	Activate bool   // at once
+
+	// Of a proposal:
+	Proposal string          // id; it is decided in the same transaction
+	Append   bool            // the content becomes a further line of the active version
+	Grounds  []memory.Ground // of the lines of the content
 }
 
 // Check returns what is wrong with the fields of a draft.
@@ -54,7 +59,8 @@ func Check(d Draft) (wrong memory.Fields) {
 func CheckName(name string) string { return memory.CheckName(name, memory.MaxInstructionName) }
 
 // Publish adds the next version of an instruction. KindInvalid: see Check.
-// KindConflict: the scope has too many active instructions, or ErrErasing.
+// KindConflict: the scope has too many active instructions, the text becomes too long, or ErrErasing. KindNotFound:
+// there is no such proposal, or it was decided.
 func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (
 	in memory.Instruction, v memory.InstructionVersion, err error,
 ) {
@@ -68,7 +74,14 @@ func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (
 		}
 		in.Scope, in.Name = scope, d.Name
 		in.ChangedAt = memory.Instant(s.now())
+		v = memory.InstructionVersion{Content: d.Content, Note: d.Note, PublishedAt: in.ChangedAt, Grounds: d.Grounds}
+		if d.Proposal != "" {
+			if err := evolve(ctx, tx, in, d, &v); err != nil {
+				return err
+			}
+		}
 		in.Latest++
+		v.Number = in.Latest
 		if d.Activate {
 			if err := activate(ctx, tx, &in, in.Latest); err != nil {
 				return err
@@ -77,10 +90,35 @@ func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (
 		if err := tx.PutInstruction(ctx, in); err != nil {
 			return err
 		}
-		v = memory.InstructionVersion{Number: in.Latest, Content: d.Content, Note: d.Note, PublishedAt: in.ChangedAt}
 		return tx.AddVersion(ctx, d.Name, v)
 	})
 	return in, v, err
+}
+
+// evolve makes a version of a proposal, and decides the proposal. What the active version led to, or without one the
+// skill so far, is what the version is compared with.
+func evolve(ctx context.Context, tx db.InstructionTx, in memory.Instruction, d Draft, v *memory.InstructionVersion) error {
+	if err := tx.DecideInsight(ctx, d.Proposal); err != nil {
+		return err
+	}
+	active, ok, err := tx.FindVersion(ctx, d.Name, in.Active)
+	if err != nil {
+		return err
+	}
+	if v.Before = active.After; v.Before == (memory.Outcomes{}) {
+		if v.Before, err = tx.Outcomes(ctx, memory.InstructedSkill(d.Name)); err != nil {
+			return err
+		}
+	}
+	if !ok || !d.Append {
+		return nil
+	}
+	v.Content = active.Content + "\n" + d.Content
+	v.Grounds = slices.Concat(active.Grounds, d.Grounds)
+	if why := memory.CheckContent(v.Content, memory.MaxInstruction); why != "" {
+		return memory.Errorf(memory.KindConflict, "the instruction with this line %s: shorten its text first", why)
+	}
+	return nil
 }
 
 // Activate makes a version the active one. KindNotFound: it does not exist.

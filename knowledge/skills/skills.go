@@ -67,6 +67,8 @@ type Outcome struct {
 type Result struct {
 	Workflow memory.Workflow
 	Counted  bool // false: the outcome was counted before
+	// Instructions are the active versions of the user's instructions that the outcome was counted for, without texts.
+	Instructions []memory.ActiveInstruction
 }
 
 // CheckName returns what is wrong with the name of a skill, "" if nothing is.
@@ -167,6 +169,10 @@ func (s *Service) record(ctx context.Context, owner memory.Owner, o Outcome, cau
 		}
 		done.Result = Result{Workflow: w, Counted: true}
 		if err := tx.PutWorkflow(ctx, w); err != nil {
+			return err
+		}
+		names := []string{memory.RequestsInstruction, memory.SkillInstruction(o.Skill)}
+		if done.Instructions, err = tx.CountOutcome(ctx, names, o.Success); err != nil {
 			return err
 		}
 		return c.Flush(ctx)

@@ -202,7 +202,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Thresholds: learn,
 		Condenser:  compression.NewCondenser(f.chat, compression.Limits{Memories: 5, Timeout: time.Minute, Cache: 10}),
 		Reflector:  reflector,
-		Proposals:  derive,
+		Proposals:  ProposalParts{Insights: derive, Workflows: f.store},
 		Forgetter:  forgetter,
 		Compressor: compressor,
 		Eraser:     eraser,

@@ -148,7 +148,7 @@ func instructionOf(i memory.Instruction) instructionBody {
 }
 
 func versionOf(v memory.InstructionVersion) wire.InstructionVersion {
-	return wire.InstructionVersion(v)
+	return wire.VersionOf(v)
 }
 
 // publishedBody is an instruction with one of its versions.

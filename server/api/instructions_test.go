@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func TestInstructions_HaveVersions(t *testing.T) {
 		},
 		wire.InstructionVersion{Number: 1, Content: "Be brief.\nBe kind.", Note: "first", PublishedAt: noon},
 	}
-	if first != want {
+	if !reflect.DeepEqual(first, want) {
 		t.Errorf("%+v", first)
 	}
 	f.want(409, "POST", target+"/rollback", `{"scope":"agent","agent_id":"butler"}`)
@@ -135,7 +136,7 @@ func TestInstructions_HaveVersions(t *testing.T) {
 	page := fetch[versionPage](f, 200, "GET", target+"/versions"+of+"&limit=2", "")
 	rest := fetch[versionPage](f, 200, "GET", target+"/versions"+of+"&limit=1&cursor="+page.Next, "")
 	all := slices.Concat(page.Versions, rest.Versions)
-	if len(all) != 3 || all[0].Number != 3 || all[2] != first.Version ||
+	if len(all) != 3 || all[0].Number != 3 || !reflect.DeepEqual(all[2], first.Version) ||
 		rest.Next != "" {
 		t.Errorf("%+v, %q", all, rest.Next)
 	}

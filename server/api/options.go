@@ -53,7 +53,7 @@ type Options struct {
 	Learning       bool // thresholds follow what users keep, forget and use
 	Condenser      assembly.Condenser
 	Reflector      Reflector
-	Proposals      InsightDecider
+	Proposals      ProposalParts
 	Forgetter      Forgetter
 	Compressor     Compressor
 	Eraser         Eraser

@@ -12,7 +12,19 @@ import (
 	"hippocampus/server/frame"
 )
 
-// InsightDecider lists insights that reflections propose, and decides about them; reflection/derivation implements it.
+// ProposalParts are the parts behind the routes of proposals.
+type ProposalParts struct {
+	Insights     InsightDecider
+	Instructions InstructionApprover
+	Workflows    SkillReader // that a proposed instruction rests on
+}
+
+// InstructionApprover makes a proposed instruction the active version of its name; knowledge/evolution implements it.
+type InstructionApprover interface {
+	Approve(ctx context.Context, p db.ProposedInsight) (memory.Instruction, memory.InstructionVersion, error)
+}
+
+// InsightDecider lists what is proposed, and decides about insights; reflection/derivation implements it.
 type InsightDecider interface {
 	List(ctx context.Context, f db.ProposedFilter) ([]derivation.Proposed, error)
 	Proposed(ctx context.Context, appID, id string) (derivation.Proposed, error)
@@ -21,13 +33,13 @@ type InsightDecider interface {
 }
 
 type insightHandlers struct {
-	decider InsightDecider
-	quotas  *quotas
-	modes   ModeKeeper
+	ProposalParts
+	quotas *quotas
+	modes  ModeKeeper
 }
 
 func (h insightHandlers) register(r *frame.Routes) {
-	r.Add("GET /v1/proposals", memory.RoleRead, frame.List[db.ProposedFilter, derivation.Proposed, insightBody]{
+	r.Add("GET /v1/proposals", memory.RoleRead, frame.List[db.ProposedFilter, proposal, insightBody]{
 		Name: "proposals",
 		Filter: func(r *frame.Request, p frame.Page) db.ProposedFilter {
 			f := db.ProposedFilter{AppID: r.Key.AppID, UserID: r.QueryID("user_id"), Limit: p.Limit}
@@ -36,12 +48,31 @@ func (h insightHandlers) register(r *frame.Routes) {
 			}
 			return f
 		},
-		Find:     h.decider.List,
-		Body:     insightOf,
-		Position: func(p derivation.Proposed) db.Position { return db.Position{At: p.ProposedAt, ID: p.ID} },
+		Find:     h.list,
+		Body:     evidencedOf,
+		Position: func(p proposal) db.Position { return db.Position{At: p.ProposedAt, ID: p.ID} },
 	}.Handle)
 	r.Add("POST /v1/proposals/:id/approve", memory.RoleWrite, h.quotas.bound(h.approve, memories))
 	r.Add("POST /v1/proposals/:id/reject", memory.RoleWrite, h.reject)
+}
+
+// proposal is a proposal, with the workflows that an instruction of a skill rests on.
+type proposal struct {
+	derivation.Proposed
+	workflows []memory.Workflow
+}
+
+func (h insightHandlers) list(ctx context.Context, f db.ProposedFilter) ([]proposal, error) {
+	found, err := h.Insights.List(ctx, f)
+	all := make([]proposal, len(found))
+	for i, p := range found {
+		all[i].Proposed = p
+		if skill := memory.InstructedSkill(p.Instruction); skill != "" && err == nil {
+			of := db.SkillFilter{Owner: p.Owner, Limit: memory.MaxWorkflows}
+			all[i].workflows, err = h.Workflows.Workflows(ctx, of, skill)
+		}
+	}
+	return all, err
 }
 
 type insightBody struct {
@@ -53,6 +84,9 @@ type insightBody struct {
 	Importance float64        `json:"importance"`
 	ProposedAt time.Time      `json:"proposed_at"`
 	Evidence   []evidenceBody `json:"evidence"`
+
+	Instruction string         `json:"instruction,omitempty"` // name
+	Workflows   []workflowBody `json:"workflows,omitempty"`
 }
 
 // evidenceBody is a fact that an insight rests on.
@@ -69,13 +103,22 @@ func insightOf(p derivation.Proposed) insightBody {
 	return insightBody{
 		ID: p.ID, UserID: p.Owner.UserID, AgentID: p.AgentID, Content: p.Content, Domain: p.Domain,
 		Importance: p.Importance, ProposedAt: p.ProposedAt, Evidence: evidence,
+		Instruction: p.Instruction,
 	}
 }
 
-// approvedBody has the memory that a proposal became, or the one that says the same.
+func evidencedOf(p proposal) insightBody {
+	body := insightOf(p.Proposed)
+	body.Workflows = frame.BodiesOf(p.workflows, workflowOf)
+	return body
+}
+
+// approvedBody has the memory that a proposal became, or the one that says the same; or the version of an instruction.
 type approvedBody struct {
-	Memory  wire.Memory `json:"memory"`
-	Retired []string    `json:"retired"`
+	Memory      *wire.Memory             `json:"memory,omitempty"`
+	Retired     []string                 `json:"retired"`
+	Instruction *instructionBody         `json:"instruction,omitempty"`
+	Version     *wire.InstructionVersion `json:"version,omitempty"`
 }
 
 func (h insightHandlers) approve(ctx context.Context, r *frame.Request) (any, error) {
@@ -83,20 +126,26 @@ func (h insightHandlers) approve(ctx context.Context, r *frame.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.decider.Proposed(ctx, r.Key.AppID, id)
+	p, err := h.Insights.Proposed(ctx, r.Key.AppID, id)
 	if err != nil {
 		return nil, err
 	}
 	if err := admitWrite(ctx, r, h.modes, p.Owner, ""); err != nil {
 		return nil, err
 	}
-	result, err := h.decider.Approve(ctx, p)
+	if p.Instruction != "" {
+		in, v, err := h.Instructions.Approve(ctx, p.ProposedInsight)
+		instruction, version := instructionOf(in), versionOf(v)
+		return approvedBody{Retired: []string{}, Instruction: &instruction, Version: &version}, err
+	}
+	result, err := h.Insights.Approve(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	body := approvedBody{Retired: frame.NotNil(result.Retired)}
 	for _, m := range slices.Concat(result.Held, result.Stored) {
-		body.Memory = wire.MemoryOf(m)
+		stored := wire.MemoryOf(m)
+		body.Memory = &stored
 	}
 	return body, nil
 }
@@ -108,5 +157,5 @@ func (h insightHandlers) reject(ctx context.Context, r *frame.Request) (any, err
 	}
 	return struct {
 		ID string `json:"id"`
-	}{id}, h.decider.Reject(ctx, r.Key.AppID, id)
+	}{id}, h.Insights.Reject(ctx, r.Key.AppID, id)
 }

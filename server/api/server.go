@@ -50,7 +50,7 @@ func New(o Options) (*Server, error) {
 		Contract: contract, Access: o.Access, Limits: o.limits, Origins: o.Origins, KeepSecrets: o.KeepSecrets,
 		Metrics: o.Metrics, Bounds: bounds, Logger: o.Logger, Now: o.Now,
 		Confine: owners{
-			memories: o.Memories.Reader, turns: o.Turns.Ingester, documents: o.Documents.Reader, insights: o.Proposals,
+			memories: o.Memories.Reader, turns: o.Turns.Ingester, documents: o.Documents.Reader, insights: o.Proposals.Insights,
 		}.confinementOf,
 		Instead: insteadOf,
 	})

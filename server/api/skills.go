@@ -106,9 +106,22 @@ func (h skillHandlers) postOutcome(ctx context.Context, r *frame.Request, body o
 		Skill    string       `json:"skill"`
 		Workflow workflowBody `json:"workflow"`
 		Counted  bool         `json:"counted"`
+		// The versions of the user's instructions that it counts for.
+		Instructions []namedVersion `json:"instructions,omitempty"`
 		frame.Altered
-	}{Skill: outcome.Skill, Workflow: workflowOf(result.Workflow), Counted: result.Counted, Altered: r.Altered}, err
+	}{
+		Skill: outcome.Skill, Workflow: workflowOf(result.Workflow), Counted: result.Counted,
+		Instructions: frame.BodiesOf(result.Instructions, namedVersionOf), Altered: r.Altered,
+	}, err
 }
+
+// namedVersion names a version of an instruction.
+type namedVersion struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+}
+
+func namedVersionOf(i memory.ActiveInstruction) namedVersion { return namedVersion{i.Name, i.Number} }
 
 // skillFilter reads whose skills a request asks for.
 func skillFilter(r *frame.Request, p frame.Page) db.SkillFilter {

@@ -78,7 +78,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Learning:   b.cfg.Learning.Enabled,
 		Condenser:  r.condenser,
 		Reflector:  w.reflection,
-		Proposals:  w.derivation,
+		Proposals:  api.ProposalParts{Insights: w.derivation, Instructions: w.evolution, Workflows: record},
 		Forgetter:  w.forgetting,
 		Compressor: mt.compression,
 		Eraser:     mt.erasure,

@@ -119,6 +119,7 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 		job(set.Timeout, "reflection", set.Reflection, w.reflection.ReflectAll),
 		job(set.Timeout, "compression", set.Compression, mt.compression.CompressAll),
 		job(set.Timeout, "episodes", set.Episodes, w.episodes.MakeAll),
+		job(set.Timeout, "evolution", evolutionSchedule(b), w.evolution.EvolveAll),
 		job(set.Timeout, "forgetting", set.Forgetting, func(ctx context.Context) (forgetting.Totals, error) {
 			return w.forgetting.RunAll(ctx, cause)
 		}),
@@ -154,6 +155,14 @@ func (mt *maintenance) scheduled(b base, s *stores, w *writing) []jobs.Maintenan
 			return notify.Purge(ctx, s.record, b.now().Add(-eventAge))
 		}),
 	}
+}
+
+// evolutionSchedule is when instructions evolve; empty: never.
+func evolutionSchedule(b base) string {
+	if b.cfg.Reflection.Evolve == "off" {
+		return ""
+	}
+	return b.cfg.Schedule.Evolution
 }
 
 // pastMessages is the kind of the job that makes memories of the messages of turns from before

@@ -12,6 +12,7 @@ import (
 	"hippocampus/ingest"
 	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
+	"hippocampus/knowledge/evolution"
 	"hippocampus/knowledge/facts"
 	"hippocampus/knowledge/instructions"
 	"hippocampus/knowledge/skills"
@@ -36,6 +37,7 @@ type writing struct {
 	facts        *facts.Service
 	instructions *instructions.Service
 	skills       *skills.Service
+	evolution    *evolution.Service
 	memoryTool   *memorytool.Service
 	learning     *learning.Service
 
@@ -96,6 +98,10 @@ func openWriting(b base, s *stores, m *models, r *reading) *writing {
 		Compare: w.writer.Compare, Refuse: w.ingest.RefuseNever,
 		OnChanged: w.reflection.MemoriesChanged, OnAdded: added, Now: b.now,
 	}, factTrust)
+	w.evolution = evolution.New(evolution.Parts{
+		Records: s.record, Instructions: w.instructions, Chat: m.chat, Zone: s.zones.Of, Refuse: w.ingest.RefuseNever,
+		Publish: b.cfg.Reflection.Evolve == "publish", Now: b.now,
+	})
 	w.skills = skills.New(skills.Parts{
 		Records: s.record, Embedder: s.embedder, Pusher: s.pusher, Guess: statement.Domain,
 		Refuse: w.ingest.RefuseNever, OnChanged: w.reflection.MemoriesChanged, OnAdded: added, Now: b.now,

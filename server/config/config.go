@@ -258,6 +258,7 @@ type Schedule struct {
 	Purge         string        `koanf:"purge" default:"30 3 * * *" rule:"schedule"`
 	Compression   string        `koanf:"compression" default:"0 4 * * *" rule:"schedule"`
 	Episodes      string        `koanf:"episodes" default:"30 4 * * *" rule:"schedule"`
+	Evolution     string        `koanf:"evolution" default:"45 4 * * *" rule:"schedule"`
 	Verification  string        `koanf:"verification" default:"0 5 * * *" rule:"schedule"`
 	Timeout       time.Duration `koanf:"timeout" default:"1h" rule:"1s..24h"` // of one run over all users
 }
@@ -268,6 +269,7 @@ type Reflection struct {
 	Cooldown    time.Duration `koanf:"cooldown" default:"1h" rule:"0s..8760h"`
 	KeepSources bool          `koanf:"keep_sources" default:"false"`
 	Apply       string        `koanf:"apply" default:"auto" rule:"auto|propose"`
+	Evolve      string        `koanf:"evolve" default:"propose" rule:"off|propose|publish"` // instructions, by schedule.evolution
 }
 
 // Forgetting decides which memories fade.

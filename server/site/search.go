@@ -56,7 +56,7 @@ func searchIndex(pages map[string]*page, navigation map[string][]section) ([]byt
 	}
 	words := map[string][]int{}
 	for w, on := range places {
-		if len(on)*9 > len(listed) {
+		if len(on)*10 > len(listed) {
 			continue
 		}
 		for i, n := range on {

@@ -13,6 +13,7 @@ import (
 	"hippocampus/ingest/judge"
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
+	"hippocampus/knowledge/evolution"
 	"hippocampus/recall/profile"
 	"hippocampus/reflection"
 	"hippocampus/reflection/compression"
@@ -120,6 +121,24 @@ func tryFields(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (ma
 	found, err := profile.Try(ctx, chat, t.Schema, t.statements(t.Memories))
 	for _, f := range found {
 		made = append(made, Made{Verdict: string(memory.Kept), Content: f.Field + ": " + f.Value, Note: "from " + f.ID})
+	}
+	return made, err
+}
+
+func tryEvolve(ctx context.Context, chat llm.Chat, _ config.Config, t Input) (made []Made, err error) {
+	workflows := make([]memory.Workflow, len(t.Workflows))
+	for i, w := range t.Workflows {
+		workflows[i] = memory.Workflow{Text: w.Workflow, Successes: w.Successes, Failures: w.Failures}
+		for _, note := range w.Notes {
+			workflows[i].Notes = append(workflows[i].Notes, memory.OutcomeNote{Note: note})
+		}
+	}
+	if len(workflows) == 0 {
+		return nil, errors.New("workflows: give at least one")
+	}
+	steps, err := evolution.Try(ctx, chat, workflows)
+	for _, s := range steps {
+		made = append(made, Made{Verdict: string(memory.Kept), Content: s.Line})
 	}
 	return made, err
 }

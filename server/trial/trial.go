@@ -31,8 +31,18 @@ type Input struct {
 	Memories []Statement `json:"memories,omitempty"`
 	MaxChars int         `json:"max_chars,omitempty"` // of the result
 
+	Workflows []Workflow `json:"workflows,omitempty"` // of a skill
+
 	Policy *memory.Policy  `json:"policy,omitempty"` // of the app
 	Schema json.RawMessage `json:"schema,omitempty"` // of the app's profiles
+}
+
+// Workflow is a workflow of an Input.
+type Workflow struct {
+	Workflow  string   `json:"workflow"`
+	Successes int      `json:"successes,omitempty"`
+	Failures  int      `json:"failures,omitempty"`
+	Notes     []string `json:"notes,omitempty"` // on failures
 }
 
 // Message is a message of an Input.
@@ -85,6 +95,7 @@ var Prompts = []Prompt{
 	{Name: "route", Use: "choose the domains of a query", Input: "query", try: tryRoute},
 	{Name: "reflect", Use: "condense facts into insights", Input: "memories", try: tryReflect},
 	{Name: "fields", Use: "fill the app's schema of profiles", Input: "memories, schema", try: tryFields},
+	{Name: "evolve", Use: "write how to perform a skill", Input: "workflows", try: tryEvolve},
 	{Name: "name", Use: "name an episode", Input: "memories", try: tryName},
 	{Name: "compress", Use: "condense old memories into summaries", Input: "memories", try: tryCompress},
 	{Name: "condense", Use: "shorten the memories of a context", Input: "memories, max_chars", try: tryCondense},

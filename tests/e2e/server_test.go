@@ -83,7 +83,7 @@ var unscheduled = []string{
 	"HIPPOCAMPUS_SCHEDULE_IDLE=" + never, "HIPPOCAMPUS_SCHEDULE_FACTS=" + never,
 	"HIPPOCAMPUS_SCHEDULE_FORGETTING=" + never, "HIPPOCAMPUS_SCHEDULE_PURGE=" + never,
 	"HIPPOCAMPUS_SCHEDULE_COMPRESSION=" + never, "HIPPOCAMPUS_SCHEDULE_EPISODES=" + never,
-	"HIPPOCAMPUS_SCHEDULE_VERIFICATION=" + never,
+	"HIPPOCAMPUS_SCHEDULE_EVOLUTION=" + never, "HIPPOCAMPUS_SCHEDULE_VERIFICATION=" + never,
 }
 
 // unwaiting bounds a recall so that it waits at most 6 s for an unavailable Milvus.

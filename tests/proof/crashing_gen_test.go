@@ -1140,6 +1140,12 @@ func (store *crashingStore) LongestDue(ctx context.Context) (time.Time, error) {
 	})
 }
 
+func (store *crashingStore) LostGrounds(ctx context.Context, owner memory.Owner) ([]string, error) {
+	return get(store.fuse, "LostGrounds", func() ([]string, error) {
+		return store.real.LostGrounds(ctx, owner)
+	})
+}
+
 func (store *crashingStore) MatchingIDs(
 	ctx context.Context,
 	owner memory.Owner,
@@ -1950,6 +1956,16 @@ func (store *crashingTx) ContinueConversation(
 	})
 }
 
+func (store *crashingTx) CountOutcome(
+	ctx context.Context,
+	names []string,
+	success bool,
+) ([]memory.ActiveInstruction, error) {
+	return get(store.fuse, "tx.CountOutcome", func() ([]memory.ActiveInstruction, error) {
+		return store.real.CountOutcome(ctx, names, success)
+	})
+}
+
 func (store *crashingTx) CountWorkflows(ctx context.Context, skill string) (int, error) {
 	return get(store.fuse, "tx.CountWorkflows", func() (int, error) {
 		return store.real.CountWorkflows(ctx, skill)
@@ -2277,6 +2293,12 @@ func (store *crashingTx) RemoveCandidates(ctx context.Context, turnID string, sc
 	})
 }
 
+func (store *crashingTx) RemoveLines(ctx context.Context, memoryIDs []string) error {
+	return act(store.fuse, "tx.RemoveLines", func() error {
+		return store.real.RemoveLines(ctx, memoryIDs)
+	})
+}
+
 func (store *crashingTx) RemoveRelation(ctx context.Context, r memory.Relation) error {
 	return act(store.fuse, "tx.RemoveRelation", func() error {
 		return store.real.RemoveRelation(ctx, r)
@@ -2467,6 +2489,12 @@ func (store *crashingScope) CountActive(ctx context.Context) (int, error) {
 	})
 }
 
+func (store *crashingScope) DecideInsight(ctx context.Context, id string) error {
+	return act(store.fuse, "tx.DecideInsight", func() error {
+		return store.real.DecideInsight(ctx, id)
+	})
+}
+
 func (store *crashingScope) FindInstruction(
 	ctx context.Context,
 	name string,
@@ -2483,6 +2511,12 @@ func (store *crashingScope) FindVersion(
 ) (memory.InstructionVersion, bool, error) {
 	return find(store.fuse, "tx.FindVersion", func() (memory.InstructionVersion, bool, error) {
 		return store.real.FindVersion(ctx, name, number)
+	})
+}
+
+func (store *crashingScope) Outcomes(ctx context.Context, skill string) (memory.Outcomes, error) {
+	return get(store.fuse, "tx.Outcomes", func() (memory.Outcomes, error) {
+		return store.real.Outcomes(ctx, skill)
 	})
 }
 

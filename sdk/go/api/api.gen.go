@@ -291,6 +291,7 @@ const (
 	JobKindEpisodes                JobKind = "episodes"
 	JobKindEraseUser               JobKind = "erase_user"
 	JobKindEvents                  JobKind = "events"
+	JobKindEvolution               JobKind = "evolution"
 	JobKindFacts                   JobKind = "facts"
 	JobKindForgetting              JobKind = "forgetting"
 	JobKindIdleConversations       JobKind = "idle_conversations"
@@ -3753,6 +3754,17 @@ type ExportedFileVersion struct {
 	WrittenAt Timestamp `json:"written_at"`
 }
 
+// ExportedGround What a line of an instruction rests on.
+type ExportedGround struct {
+	// Line The line.
+	//
+	// Example: Please keep your answers short.
+	Line string `json:"line"`
+
+	// Memories The memories that say it.
+	Memories []ID `json:"memories"`
+}
+
 // ExportedInstruction An instruction without its texts.
 type ExportedInstruction struct {
 	// Active The number of a version; they are counted from 1.
@@ -4334,6 +4346,11 @@ type ExportedTurnStatus string
 
 // ExportedVersion A text of an instruction whose line has come before.
 type ExportedVersion struct {
+	// After Outcomes of the skill of an instruction, or of all skills of the user for `requests`. `before` has those under the
+	// version that was active before, or, without such outcomes, those so far; `after` those under this version. Absent if
+	// there are none.
+	After *OutcomeCounts `json:"after,omitempty"`
+
 	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
 	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
 	//
@@ -4341,10 +4358,18 @@ type ExportedVersion struct {
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
 
+	// Before Outcomes of the skill of an instruction, or of all skills of the user for `requests`. `before` has those under the
+	// version that was active before, or, without such outcomes, those so far; `after` those under this version. Absent if
+	// there are none.
+	Before *OutcomeCounts `json:"before,omitempty"`
+
 	// Content The text for the model.
 	//
 	// Example: Answer warmly and briefly.
 	Content string `json:"content"`
+
+	// Grounds What its lines rest on; absent if a person wrote it.
+	Grounds []ExportedGround `json:"grounds,omitempty"`
 
 	// Name A name of one line, compared letter by letter. `merged` is reserved.
 	//
@@ -5163,6 +5188,17 @@ type GoneResult struct {
 	UserID UserID `json:"user_id"`
 }
 
+// Ground What a line of an instruction rests on.
+type Ground struct {
+	// Line The line.
+	//
+	// Example: Please keep your answers short.
+	Line string `json:"line"`
+
+	// Memories The memories that say it; empty for a line that rests on outcomes alone.
+	Memories []ID `json:"memories"`
+}
+
 // GroupMember Who takes part in a conversation.
 type GroupMember struct {
 	// Name The name in the conversation, empty without one.
@@ -5455,12 +5491,25 @@ type InstructionRequest struct {
 	UserID *UserID `json:"user_id,omitempty"`
 }
 
-// InstructionVersion One text of an instruction. It never changes.
+// InstructionVersion One text of an instruction. It never changes, except that lines leave it whose grounds are forgotten or superseded.
 type InstructionVersion struct {
+	// After Outcomes of the skill of an instruction, or of all skills of the user for `requests`. `before` has those under the
+	// version that was active before, or, without such outcomes, those so far; `after` those under this version. Absent if
+	// there are none.
+	After *OutcomeCounts `json:"after,omitempty"`
+
+	// Before Outcomes of the skill of an instruction, or of all skills of the user for `requests`. `before` has those under the
+	// version that was active before, or, without such outcomes, those so far; `after` those under this version. Absent if
+	// there are none.
+	Before *OutcomeCounts `json:"before,omitempty"`
+
 	// Content The text for the model.
 	//
 	// Example: Answer warmly and briefly.
 	Content string `json:"content"`
+
+	// Grounds What the lines of a version that evolved rest on; absent if a person wrote it.
+	Grounds []Ground `json:"grounds,omitempty"`
 
 	// Note Why there is this version.
 	//
@@ -6801,6 +6850,19 @@ type NamedTime struct {
 	Words string `json:"words"`
 }
 
+// NamedVersion A version of an instruction.
+type NamedVersion struct {
+	// Name A name of one line, compared letter by letter. `merged` is reserved.
+	//
+	// Example: tone
+	Name InstructionName `json:"name"`
+
+	// Version The number of a version; they are counted from 1.
+	//
+	// Example: 2
+	Version VersionNumber `json:"version"`
+}
+
 // NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 //
 // Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
@@ -6883,6 +6945,26 @@ type OpenedEpisode struct {
 	//
 	// Example: 2026-01-31T08:00:00Z
 	To Timestamp `json:"to"`
+}
+
+// OutcomeCounts Outcomes of the skill of an instruction, or of all skills of the user for `requests`. `before` has those under the
+// version that was active before, or, without such outcomes, those so far; `after` those under this version. Absent if
+// there are none.
+type OutcomeCounts struct {
+	// Failures Failures.
+	//
+	// Example: 1
+	Failures int `json:"failures"`
+
+	// Rate Rate of success, 0 to 1.
+	//
+	// Example: 0.8
+	Rate float64 `json:"rate"`
+
+	// Successes Successes.
+	//
+	// Example: 4
+	Successes int `json:"successes"`
 }
 
 // OutcomeRequest How a workflow turned out.
@@ -7420,7 +7502,8 @@ type PromptCounts struct {
 	TokensOut int `json:"tokens_out"`
 }
 
-// Proposal An insight that a reflection proposes. It is no memory before it is approved.
+// Proposal An insight that a reflection proposes, which is no memory before it is approved; or, with `instruction`, a text for an
+// instruction of the user, which is in no context before.
 type Proposal struct {
 	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
 	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
@@ -7429,7 +7512,8 @@ type Proposal struct {
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
 
-	// Content The insight.
+	// Content The insight, the line that the instruction `requests` gets, or the text of the instruction of a skill.
+	//
 	//
 	// Example: The user keeps fit by climbing and cycling.
 	Content string `json:"content"`
@@ -7439,7 +7523,7 @@ type Proposal struct {
 	// Example: user_preferences
 	Domain Domain `json:"domain"`
 
-	// Evidence The facts that it rests on, in the order of the model's answer.
+	// Evidence The memories that it rests on, in the order of the model's answer.
 	Evidence []Evidence `json:"evidence"`
 
 	// ID A UUIDv7 in lower case.
@@ -7452,6 +7536,11 @@ type Proposal struct {
 	// Example: 0.9
 	Importance float64 `json:"importance"`
 
+	// Instruction The name of the instruction; absent for an insight.
+	//
+	// Example: skill: deploy
+	Instruction *string `json:"instruction,omitempty"`
+
 	// ProposedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
@@ -7463,15 +7552,24 @@ type Proposal struct {
 	//
 	// Example: u-17
 	UserID UserID `json:"user_id"`
+
+	// Workflows The workflows of the skill that the instruction rests on, as they are now.
+	Workflows []Workflow `json:"workflows,omitempty"`
 }
 
-// ProposalApproval What an approved proposal became.
+// ProposalApproval What an approved proposal became; an insight a memory, an instruction its active version.
 type ProposalApproval struct {
+	// Instruction A named text for the model.
+	Instruction *Instruction `json:"instruction,omitempty"`
+
 	// Memory A memory as it stands.
-	Memory Memory `json:"memory"`
+	Memory *Memory `json:"memory,omitempty"`
 
 	// Retired The facts that became consolidated.
 	Retired []ID `json:"retired"`
+
+	// Version One text of an instruction. It never changes, except that lines leave it whose grounds are forgotten or superseded.
+	Version *InstructionVersion `json:"version,omitempty"`
 }
 
 // ProposalPage A page of proposals, newest first.
@@ -7506,7 +7604,7 @@ type PublishedInstruction struct {
 	// that had them.
 	Secrets *CutSecrets `json:"secrets,omitempty"`
 
-	// Version One text of an instruction. It never changes.
+	// Version One text of an instruction. It never changes, except that lines leave it whose grounds are forgotten or superseded.
 	Version InstructionVersion `json:"version"`
 }
 
@@ -8165,6 +8263,10 @@ type RecordedOutcome struct {
 	//
 	// Example: true
 	Counted bool `json:"counted"`
+
+	// Instructions The active versions of the user's instructions `requests` and `skill: NAME`, which it was counted for; absent if
+	// none is active or it had been counted before.
+	Instructions []NamedVersion `json:"instructions,omitempty"`
 
 	// Secrets The secrets that were cut out of the request; `[secret]` stands in their place. Only in the answer to the request
 	// that had them.
@@ -13740,27 +13842,34 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/profile-schema (the `PutProfileSchema` operationId).
 	PutProfileSchema(ctx context.Context, body PutProfileSchemaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListProposals List insights that wait for a decision
+	// ListProposals List insights and instructions that wait for a decision
 	//
 	// Where the server's setting `reflection.apply` is `propose`, a reflection stores no memory: it proposes insights, each
-	// with the facts that it rests on. Those that wait for a decision are listed, newest first. A proposal disappears
-	// with any of its facts: if one is superseded, forgotten or condensed. Role read.
+	// with the facts that it rests on. Every night the server also proposes instructions (`reflection.evolve`): what a
+	// user has asked for on two days, and, for a skill with a workflow that fails, how to do it. What waits for a decision
+	// is listed, newest first. A proposal disappears with any of the memories that it rests on: if one is superseded or
+	// forgotten, or, of an insight, condensed. Role read.
 	//
 	// Corresponds with GET /v1/proposals (the `ListProposals` operationId).
 	ListProposals(ctx context.Context, params *ListProposalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ApproveProposal Make a memory of a proposed insight
+	// ApproveProposal Make a memory of a proposed insight, or publish a proposed instruction
 	//
 	// The insight becomes a memory of type `reflection`, and the facts that it `retires` become `consolidated`, in one
 	// transaction; undo takes it back (`POST /v1/memories/{id}/undo`). If an active memory says the same, that one is
-	// answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user. Role write.
+	// answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user.
+	//
+	// An instruction becomes the active version of its name in the scope of the user; `requests` keeps its other lines.
+	// `POST /v1/instructions/{name}/rollback` undoes it. A conflict: the text became too long, or the app's policy never
+	// keeps it. Role write.
 	//
 	// Corresponds with POST /v1/proposals/{id}/approve (the `ApproveProposal` operationId).
 	ApproveProposal(ctx context.Context, id ProposalID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RejectProposal Reject a proposed insight
+	// RejectProposal Reject a proposal
 	//
-	// The proposal is deleted. The facts that it rests on stay as they are. Role write.
+	// It is listed no longer. What it rests on stays as it is. An instruction is not proposed again from the same evidence.
+	// Role write.
 	//
 	// Corresponds with POST /v1/proposals/{id}/reject (the `RejectProposal` operationId).
 	RejectProposal(ctx context.Context, id ProposalID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -16687,11 +16796,13 @@ func (c *Client) PutProfileSchema(ctx context.Context, body PutProfileSchemaJSON
 	return c.Client.Do(req)
 }
 
-// ListProposals List insights that wait for a decision
+// ListProposals List insights and instructions that wait for a decision
 //
 // Where the server's setting `reflection.apply` is `propose`, a reflection stores no memory: it proposes insights, each
-// with the facts that it rests on. Those that wait for a decision are listed, newest first. A proposal disappears
-// with any of its facts: if one is superseded, forgotten or condensed. Role read.
+// with the facts that it rests on. Every night the server also proposes instructions (`reflection.evolve`): what a
+// user has asked for on two days, and, for a skill with a workflow that fails, how to do it. What waits for a decision
+// is listed, newest first. A proposal disappears with any of the memories that it rests on: if one is superseded or
+// forgotten, or, of an insight, condensed. Role read.
 //
 // Corresponds with GET /v1/proposals (the `ListProposals` operationId).
 func (c *Client) ListProposals(ctx context.Context, params *ListProposalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -16706,11 +16817,15 @@ func (c *Client) ListProposals(ctx context.Context, params *ListProposalsParams,
 	return c.Client.Do(req)
 }
 
-// ApproveProposal Make a memory of a proposed insight
+// ApproveProposal Make a memory of a proposed insight, or publish a proposed instruction
 //
 // The insight becomes a memory of type `reflection`, and the facts that it `retires` become `consolidated`, in one
 // transaction; undo takes it back (`POST /v1/memories/{id}/undo`). If an active memory says the same, that one is
-// answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user. Role write.
+// answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user.
+//
+// An instruction becomes the active version of its name in the scope of the user; `requests` keeps its other lines.
+// `POST /v1/instructions/{name}/rollback` undoes it. A conflict: the text became too long, or the app's policy never
+// keeps it. Role write.
 //
 // Corresponds with POST /v1/proposals/{id}/approve (the `ApproveProposal` operationId).
 func (c *Client) ApproveProposal(ctx context.Context, id ProposalID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -16725,9 +16840,10 @@ func (c *Client) ApproveProposal(ctx context.Context, id ProposalID, reqEditors 
 	return c.Client.Do(req)
 }
 
-// RejectProposal Reject a proposed insight
+// RejectProposal Reject a proposal
 //
-// The proposal is deleted. The facts that it rests on stay as they are. Role write.
+// It is listed no longer. What it rests on stays as it is. An instruction is not proposed again from the same evidence.
+// Role write.
 //
 // Corresponds with POST /v1/proposals/{id}/reject (the `RejectProposal` operationId).
 func (c *Client) RejectProposal(ctx context.Context, id ProposalID, reqEditors ...RequestEditorFn) (*http.Response, error) {

@@ -1378,6 +1378,16 @@ class GoneResult(Model):
     feedback: FeedbackKind
 
 
+class Ground(Model):
+    """What a line of an instruction rests on."""
+
+    line: str
+    """The line."""
+
+    memories: list[ID]
+    """The memories that say it; empty for a line that rests on outcomes alone."""
+
+
 class GroupMember(Model):
     """Who takes part in a conversation."""
 
@@ -1526,7 +1536,10 @@ class InstructionPage(Model):
 
 
 class InstructionVersion(Model):
-    """One text of an instruction. It never changes."""
+    """
+    One text of an instruction. It never changes, except that lines leave it whose grounds are forgotten or superseded.
+
+    """
 
     version: VersionNumber
     content: str
@@ -1536,6 +1549,11 @@ class InstructionVersion(Model):
     """Why there is this version."""
 
     published_at: Timestamp
+    grounds: list[Ground] | None = None
+    """What the lines of a version that evolved rest on; absent if a person wrote it."""
+
+    before: OutcomeCounts | None = None
+    after: OutcomeCounts | None = None
 
 
 class InstructionVersionPage(Model):
@@ -1594,6 +1612,7 @@ JobKind = TypeAliasType(
         "episodes",
         "erase_user",
         "events",
+        "evolution",
         "facts",
         "forgetting",
         "idle_conversations",
@@ -2109,6 +2128,13 @@ class NamedTime(Model):
     """What the query says."""
 
 
+class NamedVersion(Model):
+    """A version of an instruction."""
+
+    name: InstructionName
+    version: VersionNumber
+
+
 NextCursor = TypeAliasType("NextCursor", str)
 """The cursor of the next page; absent where this page is the last. The last page may be empty."""
 
@@ -2151,6 +2177,24 @@ class OpenedEpisode(Model):
     theme: Theme | None = None
     memories: list[Memory]
     """The memories, oldest first."""
+
+
+class OutcomeCounts(Model):
+    """
+    Outcomes of the skill of an instruction, or of all skills of the user for `requests`. `before` has those under the
+    version that was active before, or, without such outcomes, those so far; `after` those under this version. Absent if
+    there are none.
+
+    """
+
+    successes: int
+    """Successes."""
+
+    failures: int
+    """Failures."""
+
+    rate: float
+    """Rate of success, 0 to 1."""
 
 
 class ParticipantTurn(Model):
@@ -2483,13 +2527,20 @@ class PromptCounts(Model):
 
 
 class Proposal(Model):
-    """An insight that a reflection proposes. It is no memory before it is approved."""
+    """
+    An insight that a reflection proposes, which is no memory before it is approved; or, with `instruction`, a text for an
+    instruction of the user, which is in no context before.
+
+    """
 
     id: ID
     user_id: UserID
     agent_id: AgentID | None = None
     content: str
-    """The insight."""
+    """
+    The insight, the line that the instruction `requests` gets, or the text of the instruction of a skill.
+
+    """
 
     domain: Domain
     importance: float
@@ -2497,15 +2548,24 @@ class Proposal(Model):
 
     proposed_at: Timestamp
     evidence: list[Evidence]
-    """The facts that it rests on, in the order of the model's answer."""
+    """The memories that it rests on, in the order of the model's answer."""
+
+    instruction: str | None = None
+    """The name of the instruction; absent for an insight."""
+
+    workflows: list[Workflow] | None = None
+    """The workflows of the skill that the instruction rests on, as they are now."""
 
 
 class ProposalApproval(Model):
-    """What an approved proposal became."""
+    """What an approved proposal became; an insight a memory, an instruction its active version."""
 
-    memory: Memory
+    memory: Memory | None = None
     retired: list[ID]
     """The facts that became consolidated."""
+
+    instruction: Instruction | None = None
+    version: InstructionVersion | None = None
 
 
 class ProposalPage(Model):
@@ -2800,6 +2860,13 @@ class RecordedOutcome(Model):
     workflow: Workflow
     counted: bool
     """Whether it was counted now; false where it had been before."""
+
+    instructions: list[NamedVersion] | None = None
+    """
+    The active versions of the user's instructions `requests` and `skill: NAME`, which it was counted for; absent if
+    none is active or it had been counted before.
+
+    """
 
     secrets: CutSecrets | None = None
     cleaned: CleanedTexts | None = None

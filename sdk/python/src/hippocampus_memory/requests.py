@@ -736,6 +736,16 @@ class ExportedFileVersion(TypedDict):
     written_at: Timestamp
 
 
+class ExportedGround(TypedDict):
+    """What a line of an instruction rests on."""
+
+    line: str
+    """The line."""
+
+    memories: list[ID]
+    """The memories that say it."""
+
+
 class ExportedInstruction(TypedDict):
     """An instruction without its texts."""
 
@@ -974,6 +984,11 @@ class ExportedVersion(TypedDict):
     """Why there is this version."""
 
     published_at: Timestamp
+    grounds: NotRequired[list[ExportedGround]]
+    """What its lines rest on; absent if a person wrote it."""
+
+    before: NotRequired[OutcomeCounts]
+    after: NotRequired[OutcomeCounts]
 
 
 class ExportedWithheld(TypedDict):
@@ -1319,6 +1334,7 @@ JobKind: TypeAlias = (
         "episodes",
         "erase_user",
         "events",
+        "evolution",
         "facts",
         "forgetting",
         "idle_conversations",
@@ -1967,6 +1983,24 @@ Offset: TypeAlias = str
 
 OpenObject: TypeAlias = dict[str, Any]
 """An object with any fields."""
+
+
+class OutcomeCounts(TypedDict):
+    """
+    Outcomes of the skill of an instruction, or of all skills of the user for `requests`. `before` has those under the
+    version that was active before, or, without such outcomes, those so far; `after` those under this version. Absent if
+    there are none.
+
+    """
+
+    successes: int
+    """Successes."""
+
+    failures: int
+    """Failures."""
+
+    rate: float
+    """Rate of success, 0 to 1."""
 
 
 class OutcomeRequest(TypedDict):

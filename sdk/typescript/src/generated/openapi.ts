@@ -1435,10 +1435,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List insights that wait for a decision
+         * List insights and instructions that wait for a decision
          * @description Where the server's setting `reflection.apply` is `propose`, a reflection stores no memory: it proposes insights, each
-         *     with the facts that it rests on. Those that wait for a decision are listed, newest first. A proposal disappears
-         *     with any of its facts: if one is superseded, forgotten or condensed. Role read.
+         *     with the facts that it rests on. Every night the server also proposes instructions (`reflection.evolve`): what a
+         *     user has asked for on two days, and, for a skill with a workflow that fails, how to do it. What waits for a decision
+         *     is listed, newest first. A proposal disappears with any of the memories that it rests on: if one is superseded or
+         *     forgotten, or, of an insight, condensed. Role read.
          */
         get: operations["listProposals"];
         put?: never;
@@ -1459,10 +1461,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a memory of a proposed insight
+         * Make a memory of a proposed insight, or publish a proposed instruction
          * @description The insight becomes a memory of type `reflection`, and the facts that it `retires` become `consolidated`, in one
          *     transaction; undo takes it back (`POST /v1/memories/{id}/undo`). If an active memory says the same, that one is
-         *     answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user. Role write.
+         *     answered. A conflict: the facts were edited and do not state it any more, or memory is off for the user.
+         *
+         *     An instruction becomes the active version of its name in the scope of the user; `requests` keeps its other lines.
+         *     `POST /v1/instructions/{name}/rollback` undoes it. A conflict: the text became too long, or the app's policy never
+         *     keeps it. Role write.
          */
         post: operations["approveProposal"];
         delete?: never;
@@ -1481,8 +1487,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Reject a proposed insight
-         * @description The proposal is deleted. The facts that it rests on stay as they are. Role write.
+         * Reject a proposal
+         * @description It is listed no longer. What it rests on stays as it is. An instruction is not proposed again from the same evidence.
+         *     Role write.
          */
         post: operations["rejectProposal"];
         delete?: never;
@@ -4429,7 +4436,7 @@ export interface components {
             instructions: components["schemas"]["Instruction"][];
             next_cursor?: components["schemas"]["NextCursor"];
         };
-        /** @description One text of an instruction. It never changes. */
+        /** @description One text of an instruction. It never changes, except that lines leave it whose grounds are forgotten or superseded. */
         InstructionVersion: {
             version: components["schemas"]["VersionNumber"];
             /**
@@ -4443,6 +4450,47 @@ export interface components {
              */
             note?: string;
             published_at: components["schemas"]["Timestamp"];
+            /** @description What the lines of a version that evolved rest on; absent if a person wrote it. */
+            grounds?: components["schemas"]["Ground"][];
+            before?: components["schemas"]["OutcomeCounts"];
+            after?: components["schemas"]["OutcomeCounts"];
+        };
+        /** @description A version of an instruction. */
+        NamedVersion: {
+            name: components["schemas"]["InstructionName"];
+            version: components["schemas"]["VersionNumber"];
+        };
+        /** @description What a line of an instruction rests on. */
+        Ground: {
+            /**
+             * @description The line.
+             * @example Please keep your answers short.
+             */
+            line: string;
+            /** @description The memories that say it; empty for a line that rests on outcomes alone. */
+            memories: components["schemas"]["ID"][];
+        };
+        /**
+         * @description Outcomes of the skill of an instruction, or of all skills of the user for `requests`. `before` has those under the
+         *     version that was active before, or, without such outcomes, those so far; `after` those under this version. Absent if
+         *     there are none.
+         */
+        OutcomeCounts: {
+            /**
+             * @description Successes.
+             * @example 4
+             */
+            successes: number;
+            /**
+             * @description Failures.
+             * @example 1
+             */
+            failures: number;
+            /**
+             * @description Rate of success, 0 to 1.
+             * @example 0.8
+             */
+            rate: number;
         };
         /** @description An instruction with one page of its versions. */
         InstructionVersionPage: {
@@ -4710,6 +4758,11 @@ export interface components {
              * @example true
              */
             counted: boolean;
+            /**
+             * @description The active versions of the user's instructions `requests` and `skill: NAME`, which it was counted for; absent if
+             *     none is active or it had been counted before.
+             */
+            instructions?: components["schemas"]["NamedVersion"][];
             secrets?: components["schemas"]["CutSecrets"];
             cleaned?: components["schemas"]["CleanedTexts"];
         };
@@ -5732,6 +5785,20 @@ export interface components {
              */
             note?: string;
             published_at: components["schemas"]["Timestamp"];
+            /** @description What its lines rest on; absent if a person wrote it. */
+            grounds?: components["schemas"]["ExportedGround"][];
+            before?: components["schemas"]["OutcomeCounts"];
+            after?: components["schemas"]["OutcomeCounts"];
+        };
+        /** @description What a line of an instruction rests on. */
+        ExportedGround: {
+            /**
+             * @description The line.
+             * @example Please keep your answers short.
+             */
+            line: string;
+            /** @description The memories that say it. */
+            memories: components["schemas"]["ID"][];
         };
         /** @description A workflow of a skill, and how it went. */
         ExportedSkill: {
@@ -6890,13 +6957,16 @@ export interface components {
             retired: components["schemas"]["ID"][];
             left_out?: components["schemas"]["LeftOutOfAnswer"];
         };
-        /** @description An insight that a reflection proposes. It is no memory before it is approved. */
+        /**
+         * @description An insight that a reflection proposes, which is no memory before it is approved; or, with `instruction`, a text for an
+         *     instruction of the user, which is in no context before.
+         */
         Proposal: {
             id: components["schemas"]["ID"];
             user_id: components["schemas"]["UserID"];
             agent_id?: components["schemas"]["AgentID"];
             /**
-             * @description The insight.
+             * @description The insight, the line that the instruction `requests` gets, or the text of the instruction of a skill.
              * @example The user keeps fit by climbing and cycling.
              */
             content: string;
@@ -6907,8 +6977,15 @@ export interface components {
              */
             importance: number;
             proposed_at: components["schemas"]["Timestamp"];
-            /** @description The facts that it rests on, in the order of the model's answer. */
+            /** @description The memories that it rests on, in the order of the model's answer. */
             evidence: components["schemas"]["Evidence"][];
+            /**
+             * @description The name of the instruction; absent for an insight.
+             * @example skill: deploy
+             */
+            instruction?: string;
+            /** @description The workflows of the skill that the instruction rests on, as they are now. */
+            workflows?: components["schemas"]["Workflow"][];
         };
         /** @description A fact that a proposed insight rests on. */
         Evidence: {
@@ -6925,11 +7002,13 @@ export interface components {
             proposals: components["schemas"]["Proposal"][];
             next_cursor?: components["schemas"]["NextCursor"];
         };
-        /** @description What an approved proposal became. */
+        /** @description What an approved proposal became; an insight a memory, an instruction its active version. */
         ProposalApproval: {
-            memory: components["schemas"]["Memory"];
+            memory?: components["schemas"]["Memory"];
             /** @description The facts that became consolidated. */
             retired: components["schemas"]["ID"][];
+            instruction?: components["schemas"]["Instruction"];
+            version?: components["schemas"]["InstructionVersion"];
         };
         /** @description A rejected proposal. */
         ProposalRejection: {
@@ -8285,7 +8364,7 @@ export interface components {
          * @description A kind of job.
          * @enum {string}
          */
-        JobKind: "compact_conversation" | "compression" | "consolidate_conversation" | "consolidation" | "episodes" | "erase_user" | "events" | "facts" | "forgetting" | "idle_conversations" | "judge_again" | "make_episodes" | "past_messages" | "purge" | "rebuild" | "recall_log" | "reembedding" | "reflect_user" | "reflection" | "repair" | "reprocess_turns" | "verification";
+        JobKind: "compact_conversation" | "compression" | "consolidate_conversation" | "consolidation" | "episodes" | "erase_user" | "events" | "evolution" | "facts" | "forgetting" | "idle_conversations" | "judge_again" | "make_episodes" | "past_messages" | "purge" | "rebuild" | "recall_log" | "reembedding" | "reflect_user" | "reflection" | "repair" | "reprocess_turns" | "verification";
         /** @description One page of webhooks. */
         WebhookPage: {
             /** @description The page. */
@@ -11813,7 +11892,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The memory, and the facts that became consolidated. */
+            /** @description The memory, and the facts that became consolidated; or the instruction. */
             200: {
                 headers: {
                     [name: string]: unknown;
