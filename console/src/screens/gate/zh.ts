@@ -31,6 +31,7 @@ export const zh: Texts = {
   approve: "批准",
   approveOf: (content: string) => `批准：${content}`,
   approved: "洞见已成为记忆。",
+  published: "指令已生效。",
   reject: "拒绝",
   rejectOf: (content: string) => `拒绝：${content}`,
   rejected: "洞见已被拒绝。",

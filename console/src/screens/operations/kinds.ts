@@ -11,6 +11,7 @@ export const jobKinds = names<Schema<"JobKind">>({
   episodes: true,
   erase_user: true,
   events: true,
+  evolution: true,
   facts: true,
   forgetting: true,
   idle_conversations: true,
