@@ -64,8 +64,8 @@ func (d *drafting) failing(ctx context.Context) (found []skill, err error) {
 	return found, err
 }
 
-// instruct drafts the instruction of each failing skill with enough new evidence. Where the model's answer is refused and
-// no rule applies, a decided draft without text keeps the model from being asked again.
+// instruct drafts the instruction of each failing skill with enough new evidence. Where the model's answer is refused
+// and no rule applies, a decided draft without text keeps the model from being asked again.
 func (d *drafting) instruct(ctx context.Context, failing []skill) error {
 	for _, k := range failing {
 		name := memory.SkillInstruction(k.name)

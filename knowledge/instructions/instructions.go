@@ -97,7 +97,9 @@ func (s *Service) Publish(ctx context.Context, scope memory.Scope, d Draft) (
 
 // evolve makes a version of a proposal, and decides the proposal. What the active version led to, or without one the
 // skill so far, is what the version is compared with.
-func evolve(ctx context.Context, tx db.InstructionTx, in memory.Instruction, d Draft, v *memory.InstructionVersion) error {
+func evolve(
+	ctx context.Context, tx db.InstructionTx, in memory.Instruction, d Draft, v *memory.InstructionVersion,
+) error {
 	if err := tx.DecideInsight(ctx, d.Proposal); err != nil {
 		return err
 	}
