@@ -145,12 +145,13 @@ func (d *drafting) find(ctx context.Context) (err error) {
 }
 
 // add adds a draft, unless the app's policy never keeps its text.
-func (d *drafting) add(ctx context.Context, p db.ProposedInsight) error {
+// Its id follows from what it is about and from its evidence: of two runs at once, the second one stores nothing.
+func (d *drafting) add(ctx context.Context, about string, p db.ProposedInsight) error {
 	err := d.Refuse(ctx, d.owner.AppID, p.Content)
 	if memory.IsKind(err, memory.KindConflict) {
 		return nil
 	}
-	p.ID, p.Owner = memory.NewID(), d.owner
+	p.ID, p.Owner = memory.CopiedID(about, memory.Owner{UserID: p.Instruction}, int(p.Basis)), d.owner
 	p.ProposedAt = memory.Instant(d.Now())
 	for _, g := range p.Grounds {
 		for _, id := range g.Memories {

@@ -145,7 +145,7 @@ func (d *drafting) ask(ctx context.Context, wishes []*wish) error {
 		}
 		line := strings.Join(strings.Fields(w.words), " ")
 		latest := w.memories[len(w.memories)-1]
-		if err := d.add(ctx, db.ProposedInsight{
+		if err := d.add(ctx, ids[0], db.ProposedInsight{
 			Instruction: memory.RequestsInstruction, Content: line, Domain: latest.Domain, Importance: latest.Importance,
 			Grounds: []memory.Ground{{Line: line, Memories: ids}}, Basis: w.last.Unix(),
 		}); err != nil {

@@ -69,8 +69,9 @@ func (d *drafting) failing(ctx context.Context) (found []skill, err error) {
 func (d *drafting) instruct(ctx context.Context, failing []skill) error {
 	for _, k := range failing {
 		name := memory.SkillInstruction(k.name)
-		last := slices.IndexFunc(d.known, func(p db.ProposedInsight) bool { return p.Instruction == name })
-		if last >= 0 && (!d.known[last].Decided || k.outcomes < d.known[last].Basis+minOutcomes) || k.isTold(d.active) {
+		if k.isTold(d.active) || slices.ContainsFunc(d.known, func(p db.ProposedInsight) bool {
+			return p.Instruction == name && (!p.Decided || k.outcomes < p.Basis+minOutcomes)
+		}) {
 			continue
 		}
 		p := db.ProposedInsight{
@@ -95,7 +96,7 @@ func (d *drafting) instruct(ctx context.Context, failing []skill) error {
 			lines[i] = g.Line
 		}
 		p.Content = strings.Join(lines, "\n")
-		if err := d.add(ctx, p); err != nil {
+		if err := d.add(ctx, k.workflows[0].ID, p); err != nil {
 			return err
 		}
 	}
