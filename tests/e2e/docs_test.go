@@ -165,7 +165,7 @@ func (p *docPage) serve(assignments, flags string) {
 	p.t.Helper()
 	env := slices.Concat(patient, p.settings, strings.Fields(assignments))
 	key := "HIPPOCAMPUS_ADMIN_KEY=" + adminKey
-	words := strings.Fields(flags)
+	words := flagsOf(flags)
 	for i, word := range words {
 		switch word {
 		case "--dev":
@@ -244,4 +244,16 @@ func TestPublishDocs_CommitsThePagesToABranch(t *testing.T) {
 	if status := command("git", "status", "--porcelain"); status != "" {
 		t.Errorf("the working tree has changed: %s", status)
 	}
+}
+
+// flagsOf splits flags at spaces that are not between single quotes.
+func flagsOf(flags string) (fields []string) {
+	quoted := false
+	for _, f := range strings.FieldsFunc(flags, func(r rune) bool {
+		quoted = quoted != (r == '\'')
+		return r == ' ' && !quoted
+	}) {
+		fields = append(fields, strings.ReplaceAll(f, "'", ""))
+	}
+	return fields
 }
