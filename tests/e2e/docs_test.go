@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode"
 
 	"hippocampus/server/site"
 )
@@ -251,7 +252,7 @@ func flagsOf(flags string) (fields []string) {
 	quoted := false
 	for _, f := range strings.FieldsFunc(flags, func(r rune) bool {
 		quoted = quoted != (r == '\'')
-		return r == ' ' && !quoted
+		return unicode.IsSpace(r) && !quoted
 	}) {
 		fields = append(fields, strings.ReplaceAll(f, "'", ""))
 	}
