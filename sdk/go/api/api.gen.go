@@ -443,6 +443,13 @@ const (
 	MessageRoleUser      MessageRole = "user"
 )
 
+// Defines values for PoolAccess.
+const (
+	PoolAccessNone  PoolAccess = "none"
+	PoolAccessRead  PoolAccess = "read"
+	PoolAccessWrite PoolAccess = "write"
+)
+
 // Defines values for ProfileFieldBy.
 const (
 	ProfileFieldByModel ProfileFieldBy = "model"
@@ -482,6 +489,12 @@ const (
 const (
 	RecallRequestExpandEpisodes RecallRequestExpand = "episodes"
 	RecallRequestExpandSources  RecallRequestExpand = "sources"
+)
+
+// Defines values for RecallScope.
+const (
+	RecallScopeApp  RecallScope = "app"
+	RecallScopeUser RecallScope = "user"
 )
 
 // Defines values for RecallStageStage.
@@ -866,6 +879,13 @@ type CallerKey struct {
 	//
 	// Example: off
 	Memory MemoryMode `json:"memory"`
+
+	// Pool What a key may do with the shared pool: `none`; `read` it; `write`, also promote and withdraw. A key of one user
+	// that was made without it may do nothing, and any other key all that its role admits.
+	//
+	//
+	// Example: write
+	Pool PoolAccess `json:"pool"`
 
 	// Role What the key may do; each role includes those before it.
 	//
@@ -1974,6 +1994,10 @@ type ContextRequest struct {
 	// Route Whether the query is routed; without, all domains are searched.
 	Route *RouteWanted `json:"route,omitempty"`
 
+	// Scope Whose memories are searched: `user`, those of the user; `app`, also those of the shared pool of the app, which have
+	// `pool` with the contributor. They are merged by confidence. Needs a key that may read the pool.
+	Scope *RecallScope `json:"scope,omitempty"`
+
 	// Since RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
@@ -2086,6 +2110,38 @@ type ContextSizeEncoding string
 
 // ContextSizeUnit What is counted.
 type ContextSizeUnit string
+
+// Contribution Whose a memory of the shared pool is.
+type Contribution struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// KeyID The key that promoted it.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	KeyID *string `json:"key_id,omitempty"`
+
+	// MemoryID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID *ID `json:"memory_id,omitempty"`
+
+	// PromotedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	PromotedAt Timestamp `json:"promoted_at"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID *UserID `json:"user_id,omitempty"`
+}
 
 // Conversation A user's turns under one conversation id. Each of their messages is an event.
 type Conversation struct {
@@ -3105,6 +3161,11 @@ type ExportEnd struct {
 	// Example: 90
 	Outcomes *int `json:"outcomes,omitempty"`
 
+	// Pool Whose the memories of the shared pool are.
+	//
+	// Example: 5
+	Pool *int `json:"pool,omitempty"`
+
 	// Skills Workflows.
 	//
 	// Example: 12
@@ -3123,7 +3184,7 @@ type ExportEnd struct {
 
 // ExportLine One line of an export: a header (format, version, exported_at), a memory (memory, events, relations), what continues
 // one (continues, events), one of time_zone, document, fact, instruction, instruction_version, skill, outcome, file, file_version,
-// conversation, turn, consolidation, feedback and memory_mode, the end, or an error that the export broke off with.
+// conversation, turn, consolidation, feedback, pooled and memory_mode, the end, or an error that the export broke off with.
 type ExportLine struct {
 	// Consolidation That events of a conversation whose line has come before were consolidated.
 	Consolidation *ExportedConsolidation `json:"consolidation,omitempty"`
@@ -3187,6 +3248,9 @@ type ExportLine struct {
 
 	// Outcome That an outcome was counted under a client's id, and is not counted again.
 	Outcome *ExportedOutcome `json:"outcome,omitempty"`
+
+	// Pooled Whose a memory of the shared pool is; the user `hippocampus:pool` if that is not known any more.
+	Pooled *ExportedContribution `json:"pooled,omitempty"`
 
 	// Relations Those of its relations whose other end has come before, oldest first.
 	Relations []ExportedRelation `json:"relations,omitempty"`
@@ -3300,6 +3364,43 @@ type ExportedConsolidationTrigger string
 //
 // Example: fast_replay
 type ExportedConsolidationType string
+
+// ExportedContribution Whose a memory of the shared pool is; the user `hippocampus:pool` if that is not known any more.
+type ExportedContribution struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// KeyID The key that promoted it.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	KeyID *string `json:"key_id,omitempty"`
+
+	// MemoryID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID *ID `json:"memory_id,omitempty"`
+
+	// PromotedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	PromotedAt Timestamp `json:"promoted_at"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
 
 // ExportedConversation A conversation without what was said in it.
 type ExportedConversation struct {
@@ -5340,6 +5441,9 @@ type ImportTallies struct {
 	// Outcomes What became of the lines of one kind.
 	Outcomes *ImportTally `json:"outcomes,omitempty"`
 
+	// Pool What became of the lines of one kind.
+	Pool *ImportTally `json:"pool,omitempty"`
+
 	// Skills What became of the lines of one kind.
 	Skills *ImportTally `json:"skills,omitempty"`
 
@@ -5658,6 +5762,13 @@ type Key struct {
 	// Example: backend
 	Name string `json:"name"`
 
+	// Pool What a key may do with the shared pool: `none`; `read` it; `write`, also promote and withdraw. A key of one user
+	// that was made without it may do nothing, and any other key all that its role admits.
+	//
+	//
+	// Example: write
+	Pool PoolAccess `json:"pool"`
+
 	// RevokedAt When it was revoked; absent while it is valid.
 	//
 	// Example: 2026-02-01T08:00:00Z
@@ -5713,6 +5824,13 @@ type KeyRequest struct {
 	//
 	// Example: backend
 	Name *string `json:"name,omitempty"`
+
+	// Pool What a key may do with the shared pool: `none`; `read` it; `write`, also promote and withdraw. A key of one user
+	// that was made without it may do nothing, and any other key all that its role admits.
+	//
+	//
+	// Example: write
+	Pool *PoolAccess `json:"pool,omitempty"`
 
 	// Role What a key may do; each role includes the weaker ones, which come first.
 	//
@@ -7186,6 +7304,100 @@ type PolicyVersionPage struct {
 	Versions []PolicyVersion `json:"versions"`
 }
 
+// PoolAccess What a key may do with the shared pool: `none`; `read` it; `write`, also promote and withdraw. A key of one user
+// that was made without it may do nothing, and any other key all that its role admits.
+//
+// Example: write
+type PoolAccess string
+
+// PoolPage One page of the shared pool.
+type PoolPage struct {
+	// Memories The page.
+	Memories []PooledMemory `json:"memories"`
+
+	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
+	//
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	NextCursor *NextCursor `json:"next_cursor,omitempty"`
+}
+
+// PoolRequest Which memory to share, and with which agent.
+type PoolRequest struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// MemoryID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	MemoryID ID `json:"memory_id"`
+
+	// UserID Whose it is. 1 to 256 bytes of UTF-8 without control characters.
+	//
+	// Example: u-17
+	UserID UserID `json:"user_id"`
+}
+
+// PooledMemory A memory of the shared pool.
+type PooledMemory struct {
+	// AgentID The agent (persona) it is private to, 1 to 256 bytes without control characters. Without one it is shared by all
+	// of the user's agents. A recall for an agent finds its own memories and the shared ones.
+	//
+	//
+	// Example: tutor
+	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Content One statement, readable on its own, with at least one visible character.
+	//
+	// Example: Is allergic to peanuts.
+	Content Content `json:"content"`
+
+	// CreatedAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// Domain The intent domain.
+	//
+	// Example: user_preferences
+	Domain Domain `json:"domain"`
+
+	// ExpiresAt RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
+	// present. `since` (included) and `until` (excluded) bound when a memory was created.
+	//
+	//
+	// Example: 2026-01-31T08:00:00Z
+	ExpiresAt *Timestamp `json:"expires_at,omitempty"`
+
+	// ID A UUIDv7 in lower case.
+	//
+	// Example: 0198c0de-0000-7000-8000-000000000001
+	ID ID `json:"id"`
+
+	// Importance How much it matters.
+	//
+	// Example: 0.8
+	Importance Importance `json:"importance"`
+
+	// Pool Whose a memory of the shared pool is.
+	Pool Contribution `json:"pool"`
+
+	// Tags Words of the writer's own.
+	//
+	// Example: ["health"]
+	Tags Tags `json:"tags"`
+
+	// Type What kind of statement it is.
+	//
+	// Example: fact
+	Type MemoryType `json:"type"`
+}
+
 // Previous What was said right before the query, such as the user's last message and the answer to it. A query that refers
 // back to it ("What does she teach?", "And the drill?") is searched for with it, of which the first 400 characters
 // count; `asked` then has both. A context takes it from the log of the conversation if it is not given.
@@ -7934,6 +8146,10 @@ type RecallRequest struct {
 	// Route Whether the query is routed; without, all domains are searched.
 	Route *RouteWanted `json:"route,omitempty"`
 
+	// Scope Whose memories are searched: `user`, those of the user; `app`, also those of the shared pool of the app, which have
+	// `pool` with the contributor. They are merged by confidence. Needs a key that may read the pool.
+	Scope *RecallScope `json:"scope,omitempty"`
+
 	// Since RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock of a recall; default is the
 	// present. `since` (included) and `until` (excluded) bound when a memory was created.
 	//
@@ -7971,6 +8187,10 @@ type RecallRequest struct {
 // RecallRequestExpand `sources`: each memory comes with those that it was derived from. `episodes`: each memory comes with its episode and
 // the memories that are next to it there, at most two before and two after it, without those that were recalled.
 type RecallRequestExpand string
+
+// RecallScope Whose memories are searched: `user`, those of the user; `app`, also those of the shared pool of the app, which have
+// `pool` with the contributor. They are merged by confidence. Needs a key that may read the pool.
+type RecallScope string
 
 // RecallStage How long a stage of a recall took.
 type RecallStage struct {
@@ -8124,6 +8344,9 @@ type RecalledMemory struct {
 
 	// Pinned Whether it is kept from being forgotten by the schedule.
 	Pinned *Pinned `json:"pinned,omitempty"`
+
+	// Pool Whose a memory of the shared pool is.
+	Pool *Contribution `json:"pool,omitempty"`
 
 	// Question Share of its text that asks, 0 to 1, for which its relevance is lowered.
 	//
@@ -11691,6 +11914,18 @@ type ListPolicyVersionsParams struct {
 	Cursor *NumberCursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListPoolParams defines parameters for ListPool.
+type ListPoolParams struct {
+	// Contributor Only what this user has contributed.
+	Contributor *UserID `form:"contributor,omitempty" json:"contributor,omitempty"`
+
+	// Limit The most rows of one page.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before, unchanged; left out for the first page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListProposalsParams defines parameters for ListProposals.
 type ListProposalsParams struct {
 	// UserID Only proposals about this user.
@@ -11915,6 +12150,9 @@ type RunMemoryToolJSONRequestBody = MemoryToolCommand
 
 // PutPolicyJSONRequestBody defines body for PutPolicy for application/json ContentType.
 type PutPolicyJSONRequestBody = PolicyRequest
+
+// PromoteToPoolJSONRequestBody defines body for PromoteToPool for application/json ContentType.
+type PromoteToPoolJSONRequestBody = PoolRequest
 
 // PutProfileSchemaJSONRequestBody defines body for PutProfileSchema for application/json ContentType.
 type PutProfileSchemaJSONRequestBody = ProfileSchema
@@ -13801,6 +14039,47 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/policy/versions (the `ListPolicyVersions` operationId).
 	ListPolicyVersions(ctx context.Context, params *ListPolicyVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPool List the shared pool with its contributors
+	//
+	// Newest first. Role read, and a key that may read the pool.
+	//
+	// Corresponds with GET /v1/pool (the `ListPool` operationId).
+	ListPool(ctx context.Context, params *ListPoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PromoteToPoolWithBody Share a memory of a user with the app
+	//
+	// Copies the text of a current memory to the shared pool of the app, where recalls with `scope: app` of all users
+	// find it; with `agent_id`, those of this agent alone. The same memory again is answered with the same copy and 200. What the app's policy never keeps, and what
+	// has a secret, is refused. The copy is compared with no other memory and never fades; it stays as it is if the
+	// original is corrected or superseded. If the user forgets the original, the copy does not answer; if the original is
+	// purged after that, or the user is erased, `pool.erase` decides. Role write, and a key that may write the pool.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/pool (the `PromoteToPool` operationId).
+	PromoteToPoolWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PromoteToPool Share a memory of a user with the app
+	//
+	// Copies the text of a current memory to the shared pool of the app, where recalls with `scope: app` of all users
+	// find it; with `agent_id`, those of this agent alone. The same memory again is answered with the same copy and 200. What the app's policy never keeps, and what
+	// has a secret, is refused. The copy is compared with no other memory and never fades; it stays as it is if the
+	// original is corrected or superseded. If the user forgets the original, the copy does not answer; if the original is
+	// purged after that, or the user is erased, `pool.erase` decides. Role write, and a key that may write the pool.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/pool (the `PromoteToPool` operationId).
+	PromoteToPool(ctx context.Context, body PromoteToPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WithdrawFromPool Withdraw a memory from the shared pool
+	//
+	// It answers no recall any more, and is purged later. The user's memory stays, and can be promoted again. A key of one
+	// user withdraws what this user has contributed. Role write, and a key that may write the pool.
+	//
+	// Corresponds with DELETE /v1/pool/{id} (the `WithdrawFromPool` operationId).
+	WithdrawFromPool(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteProfileSchema Delete the schema of profiles
 	//
@@ -16706,6 +16985,87 @@ func (c *Client) PutPolicy(ctx context.Context, body PutPolicyJSONRequestBody, r
 // Corresponds with GET /v1/policy/versions (the `ListPolicyVersions` operationId).
 func (c *Client) ListPolicyVersions(ctx context.Context, params *ListPolicyVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListPolicyVersionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPool List the shared pool with its contributors
+//
+// Newest first. Role read, and a key that may read the pool.
+//
+// Corresponds with GET /v1/pool (the `ListPool` operationId).
+func (c *Client) ListPool(ctx context.Context, params *ListPoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPoolRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PromoteToPoolWithBody Share a memory of a user with the app
+//
+// Copies the text of a current memory to the shared pool of the app, where recalls with `scope: app` of all users
+// find it; with `agent_id`, those of this agent alone. The same memory again is answered with the same copy and 200. What the app's policy never keeps, and what
+// has a secret, is refused. The copy is compared with no other memory and never fades; it stays as it is if the
+// original is corrected or superseded. If the user forgets the original, the copy does not answer; if the original is
+// purged after that, or the user is erased, `pool.erase` decides. Role write, and a key that may write the pool.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/pool (the `PromoteToPool` operationId).
+func (c *Client) PromoteToPoolWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPromoteToPoolRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PromoteToPool Share a memory of a user with the app
+//
+// Copies the text of a current memory to the shared pool of the app, where recalls with `scope: app` of all users
+// find it; with `agent_id`, those of this agent alone. The same memory again is answered with the same copy and 200. What the app's policy never keeps, and what
+// has a secret, is refused. The copy is compared with no other memory and never fades; it stays as it is if the
+// original is corrected or superseded. If the user forgets the original, the copy does not answer; if the original is
+// purged after that, or the user is erased, `pool.erase` decides. Role write, and a key that may write the pool.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/pool (the `PromoteToPool` operationId).
+func (c *Client) PromoteToPool(ctx context.Context, body PromoteToPoolJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPromoteToPoolRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WithdrawFromPool Withdraw a memory from the shared pool
+//
+// It answers no recall any more, and is purged later. The user's memory stays, and can be promoted again. A key of one
+// user withdraws what this user has contributed. Role write, and a key that may write the pool.
+//
+// Corresponds with DELETE /v1/pool/{id} (the `WithdrawFromPool` operationId).
+func (c *Client) WithdrawFromPool(ctx context.Context, id ID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWithdrawFromPoolRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -22693,6 +23053,158 @@ func NewListPolicyVersionsRequest(server string, params *ListPolicyVersionsParam
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListPoolRequest constructs an http.Request for the ListPool method
+func NewListPoolRequest(server string, params *ListPoolParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/pool")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Contributor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "contributor", *params.Contributor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPromoteToPoolRequest calls the generic PromoteToPool builder with application/json body
+func NewPromoteToPoolRequest(server string, body PromoteToPoolJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPromoteToPoolRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPromoteToPoolRequestWithBody constructs an http.Request for the PromoteToPool method, with any body, and a specified content type
+func NewPromoteToPoolRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/pool")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewWithdrawFromPoolRequest constructs an http.Request for the WithdrawFromPool method
+func NewWithdrawFromPoolRequest(server string, id ID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/pool/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -559,7 +559,7 @@ class ExportedConsolidation(TypedDict):
 
 
 class ExportedContribution(TypedDict):
-    """Whose a memory of the shared pool is; the user `hippocampus:pool` if nobody knows any more."""
+    """Whose a memory of the shared pool is; the user `hippocampus:pool` if that is not known any more."""
 
     id: ID
     user_id: UserID

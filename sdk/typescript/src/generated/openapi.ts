@@ -5912,7 +5912,7 @@ export interface components {
             score: number;
             at: components["schemas"]["Timestamp"];
         };
-        /** @description Whose a memory of the shared pool is; the user `hippocampus:pool` if nobody knows any more. */
+        /** @description Whose a memory of the shared pool is; the user `hippocampus:pool` if that is not known any more. */
         ExportedContribution: {
             id: components["schemas"]["ID"];
             user_id: components["schemas"]["UserID"];
