@@ -7,8 +7,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// ProposedInsight is an insight that a reflection proposes, which becomes a memory by an approval. With an Instruction it
-// is a text for an instruction of the user, which becomes its active version.
+// ProposedInsight is an insight that a reflection proposes, which becomes a memory by an approval. With an Instruction
+// it is a text for an instruction of the user, which becomes its active version.
 type ProposedInsight struct {
 	ID         string
 	Owner      memory.Owner

@@ -269,7 +269,7 @@ type Reflection struct {
 	Cooldown    time.Duration `koanf:"cooldown" default:"1h" rule:"0s..8760h"`
 	KeepSources bool          `koanf:"keep_sources" default:"false"`
 	Apply       string        `koanf:"apply" default:"auto" rule:"auto|propose"`
-	Evolve      string        `koanf:"evolve" default:"propose" rule:"off|propose|publish"` // instructions, by schedule.evolution
+	Evolve      string        `koanf:"evolve" default:"propose" rule:"off|propose|publish"` // of instructions
 }
 
 // Forgetting decides which memories fade.
@@ -314,9 +314,8 @@ type Webhooks struct {
 	AllowPrivate bool `koanf:"allow_private" default:"false"`
 }
 
-// Pool sets what becomes of the shared pools of apps.
+// Pool sets what the erasure of a contributor, and of a memory that was copied, does to the shared pool of an app.
 type Pool struct {
-	// With the erasure of a contributor, and of a memory that was copied.
 	Erase string `koanf:"erase" default:"erase" rule:"erase|orphan"`
 }
 

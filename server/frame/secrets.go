@@ -18,9 +18,9 @@ import (
 
 // saying are the fields that hold what people and models say. Other fields name things, and stay unchanged.
 var saying = map[string]bool{
-	"content": true, "query": true, "present": true, "title": true, "tags": true, "metadata": true, "value": true,
-	"note": true, "workflow": true, "refusal": true, "reasoning_content": true, "tool_calls": true, "function_call": true,
-	"annotations": true, "file_text": true, "old_str": true, "new_str": true, "insert_text": true,
+	"content": true, "query": true, "previous": true, "present": true, "title": true, "tags": true, "metadata": true,
+	"value": true, "note": true, "workflow": true, "refusal": true, "reasoning_content": true, "tool_calls": true,
+	"function_call": true, "annotations": true, "file_text": true, "old_str": true, "new_str": true, "insert_text": true,
 	"text": true, // in the protocols of mounts
 }
 

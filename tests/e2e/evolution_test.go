@@ -219,7 +219,8 @@ func TestEvolution_FollowsOutcomesWithoutAModel(t *testing.T) {
 				}
 				return ""
 			})
-			for _, m := range s.call("GET", "/v1/memories?type=skill&user_id="+url.QueryEscape(user), nil, 200).list("memories") {
+			held := s.call("GET", "/v1/memories?type=skill&user_id="+url.QueryEscape(user), nil, 200)
+			for _, m := range held.list("memories") {
 				s.call("DELETE", "/v1/memories/"+m["id"].(string), nil, 200)
 			}
 			s.wantLines(user, failed)
@@ -238,7 +239,8 @@ func TestEvolution_ChecksTheModel(t *testing.T) {
 			`{"steps":[{"text":"Migrate before`, `{"steps":[{"text":"Ask Zaphod.","sources":[1]},` +
 				`{"text":"Wait for 45 minutes.","sources":[2]},{"text":"Migrate first.","sources":[]},` +
 				`{"text":"Migrate first.","sources":[99]},{"text":"Restart, then migrate.","sources":[1]}]}`,
-			`{"steps":[{"text":"Migrate the schema before you restart.","sources":[1,2]},{"text":"Call Trillian.","sources":[1]}]}`,
+			`{"steps":[{"text":"Migrate the schema before you restart.","sources":[1,2]},` +
+				`{"text":"Call Trillian.","sources":[1]}]}`,
 		}
 		// The first question has the first two answers.
 		models.OnPrompt("hippocampus/evolve", func(llmtest.ChatRequest) llmtest.Reply {
