@@ -65,7 +65,7 @@ func TestPromptsTry_ShowsPromptAndAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := strings.Split(strings.TrimSpace(string(out)), "\n")[1:]
-	if len(names) != 12 {
+	if len(names) != 13 {
 		t.Errorf("prompts: %q", names)
 	}
 	for _, line := range names {

@@ -41,6 +41,8 @@ func RulesText(r ChatRequest) string {
 		answer = map[string]any{"title": shortened(wordsOf(lines), 50)}
 	case "replay", "compact":
 		answer = map[string]any{"summary": shortened(wordsOf(lines), 150)}
+	case "evolve":
+		answer = map[string]any{"steps": stepsOf(lines)}
 	case "fields":
 		answer = map[string]any{"values": valuesOf(lines)}
 	case "deep":
@@ -70,7 +72,8 @@ func PromptName(system string) string {
 type line struct {
 	Role, Name, Content, Said, Text, Fact string
 	Field, Type, Statement                string
-	Number                                int
+	Workflow, Note                        string
+	Number, Successes, Failures           int
 	Memory                                any    // a number in judge, a text in compress
 	Before                                bool   // of an earlier turn
 	Summary                               string `json:"summary_so_far"`

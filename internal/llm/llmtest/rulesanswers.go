@@ -160,3 +160,22 @@ func valuesOf(lines []line) (values []map[string]any) {
 	}
 	return values
 }
+
+// step is one step of an instruction.
+type step struct {
+	Text    string `json:"text"`
+	Sources []int  `json:"sources"`
+}
+
+// stepsOf returns the workflows that worked, and what notes say.
+func stepsOf(lines []line) (steps []step) {
+	for _, l := range lines {
+		switch {
+		case l.Workflow != "" && l.Successes > l.Failures:
+			steps = append(steps, step{l.Workflow, []int{l.Number}})
+		case l.Note != "":
+			steps = append(steps, step{l.Note, []int{l.Number}})
+		}
+	}
+	return steps
+}
