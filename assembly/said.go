@@ -26,7 +26,10 @@ func saidBefore(events []session.Event, query string) string {
 		case e.Kind != memory.Chat:
 		case e.Role == memory.RoleAssistant:
 			answer = e.Content
-		case e.Role == memory.RoleUser && strings.TrimSpace(e.Content) != strings.TrimSpace(query):
+		case e.Role != memory.RoleUser:
+		case strings.TrimSpace(e.Content) == strings.TrimSpace(query):
+			answer = "" // it is the answer to the query
+		default:
 			return strings.TrimSpace(memory.Clip(e.Content, mostSaidBefore) + " " + memory.Clip(answer, mostSaidBefore))
 		}
 	}

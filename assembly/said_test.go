@@ -25,6 +25,7 @@ func TestSaidBefore_IsTheLastExchange(t *testing.T) {
 		{[]session.Event{event("user", "Who?"), event("assistant", "Let me see."),
 			{Role: "tool", Kind: memory.Observation, Content: "{}"}, event("assistant", "Ana.")}, "Who? Let me see."},
 		{[]session.Event{event("assistant", "Welcome!")}, ""},
+		{[]session.Event{event("user", "Who?"), event("user", "And why?"), event("assistant", "Because.")}, "Who?"},
 	} {
 		if got := saidBefore(c.events, "And why?"); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -16,10 +16,14 @@ var ownShares = map[asked.Reference]float64{asked.Perhaps: 1.5, asked.Surely: 0.
 // reference returns how surely a query is to be searched for with what was said before it: "And what does she teach?".
 // Small talk is not, nor is a query that asks for a time alone.
 func (q *Query) reference() asked.Reference {
-	if q.Previous == "" || router.IsSmallTalk(q.Text) || queryCuesOf(q.Text, q.At).timeOnly {
+	if q.Previous == "" {
 		return asked.NoReference
 	}
-	return asked.RefersBack(q.Text)
+	found := asked.RefersBack(q.Text)
+	if found != asked.NoReference && (router.IsSmallTalk(q.Text) || queryCuesOf(q.Text, q.At).timeOnly) {
+		return asked.NoReference
+	}
+	return found
 }
 
 // addOwn adds the match of a follow-up by itself to that of both texts, so that what answers the follow-up comes before

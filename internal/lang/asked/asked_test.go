@@ -66,6 +66,8 @@ func TestForAnything_IsNotForQuestionsThatNameSomething(t *testing.T) {
 		" 我跟你说过什么":                          true,
 		"帮我总结一下 ":                           true,
 		"What did I eat ?":                  false,
+		"How far did I run ?":               false,
+		"What did I spend ?":                false,
 		"Who did I meet ?":                  false,
 		"Is the rent due  or ?":             false,
 		"What do we have on with Tom ?":     false,
