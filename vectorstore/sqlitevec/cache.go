@@ -14,9 +14,10 @@ import (
 // comparing fewer in the file is almost as fast.
 const minCached = 500
 
-// maxExact is the most records of an owner whose vectors are cached exactly, in addition to their codes. With more
-// records, reading the nearest from the file costs less than the memory is worth.
-const maxExact = 4096
+// keptExact is the most records of an owner whose vectors are cached exactly, in addition to their codes, as long as
+// the owner is in the cache. The exact vectors of an owner with more records give way to the vectors of other owners:
+// without them a search reads the nearest from the file, which takes about 4 ms.
+const keptExact = 4096
 
 // CacheBytes is how many bytes of vectors a server holds: those of a user with 100,000 memories, the default of
 // memories.max_per_user, of 512 numbers each, as the built-in embedder has.
@@ -32,7 +33,8 @@ const CacheBytes = 80 << 20
 // Therefore a write that the rows do not contain reaches the matrix as a change.
 type cache struct {
 	minRecords int // least number of records of a cached owner
-	maxExact   int // most records of an owner whose exact vectors are cached
+	keptExact  int // most records of an owner whose exact vectors do not give way
+	maxExact   int // most records of an owner whose exact vectors are cached: these take half of limit
 	limit      int // bytes
 	dim        int
 
@@ -53,7 +55,8 @@ type entry struct {
 }
 
 func newCache(dim, limit int) *cache {
-	c := &cache{minRecords: minCached, maxExact: maxExact, limit: limit, dim: dim}
+	exact := row{codes: codes{numbers: make([]int8, dim)}, exact: make([]float32, dim)}
+	c := &cache{minRecords: minCached, keptExact: keptExact, maxExact: limit / 2 / exact.bytes(), limit: limit, dim: dim}
 	c.closing, c.cancel = context.WithCancel(context.Background())
 	const maxOwners = 1 << 16 // including those whose records exceed the limit
 	owners, err := simplelru.NewLRU(maxOwners, func(_ memory.Owner, e *entry) { c.bytes -= e.measured })
@@ -109,15 +112,30 @@ func (c *cache) fill(ctx context.Context, db *sql.DB, owner memory.Owner) error 
 	return nil
 }
 
-// measure updates the size of an entry and evicts the least recently used
-// entries while the cache exceeds its limit.
+// measure updates the size of an entry. While the cache exceeds its limit, exact vectors give way, and then entries, the
+// least recently used first.
 func (c *cache) measure(e *entry) {
 	bytes := e.size()
 	c.bytes += bytes - e.measured
 	e.measured = bytes
+	for c.bytes > c.limit && c.dropExact() {
+	}
 	for c.bytes > c.limit {
 		c.owners.RemoveOldest()
 	}
+}
+
+// dropExact removes the exact vectors of the least recently used owner whose exact vectors may give way, if there is one.
+func (c *cache) dropExact() bool {
+	for _, owner := range c.owners.Keys() {
+		if e, ok := c.owners.Peek(owner); ok && e.dropExact(c.keptExact) {
+			bytes := e.size()
+			c.bytes += bytes - e.measured
+			e.measured = bytes
+			return true
+		}
+	}
+	return false
 }
 
 // commit returns a function that commits a transaction with this change.

@@ -120,6 +120,7 @@ func TestCache_EqualsFile(t *testing.T) {
 		defer s.Close()
 		s.cache.minRecords = 1 + r.IntN(3)
 		s.cache.maxExact = rapid.SampledFrom([]int{0, 8, plenty}).Draw(rt, "exact")
+		s.cache.keptExact = r.IntN(8)
 		ids := 0
 		existing := func() string { return fmt.Sprint(r.IntN(ids + 1)) }
 		for range 40 {

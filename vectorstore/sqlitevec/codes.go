@@ -68,8 +68,8 @@ func (q *queryCodes) bounds(c *codes) (least, most float64) {
 	return cosine - err, cosine + err
 }
 
-// dot is the dot product of two vectors of the same dimension.
-func dot(a []int16, b []int8) int {
+// portableDot is dot for every processor.
+func portableDot(a []int16, b []int8) int {
 	var s0, s1, s2, s3 int
 	b = b[:len(a)]
 	for len(a) >= 8 && len(b) >= 8 {

@@ -41,6 +41,32 @@ func TestQueryCodes_BoundsHoldTheCosine(t *testing.T) {
 	})
 }
 
+func TestDot_IsTheSameOnEveryProcessor(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, dim := range []int{1, 15, 16, 17, 256, 512, 1000, 4096, 5000, 8192} {
+		a, b := make([]int16, dim), make([]int8, dim)
+		for _, most := range []bool{false, true} {
+			for i := range dim {
+				a[i], b[i] = int16(r.IntN(1<<16)-1<<15), int8(r.IntN(1<<8)-1<<7)
+				if most { // the sums that are most likely to overflow
+					a[i], b[i] = -math.MaxInt16, math.MaxInt8
+				}
+			}
+			if got, want := dot(a, b), portableDot(a, b); got != want {
+				t.Errorf("the product of %d numbers is %d, not %d", dim, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkDot(b *testing.B) {
+	x, y := make([]int16, 512), make([]int8, 512)
+	for b.Loop() {
+		dot(x, y)
+	}
+}
+
 // The nearest of many records are chosen by their codes and compared in the file.
 func TestCache_ComparesTheNearestInTheFile(t *testing.T) {
 	t.Parallel()

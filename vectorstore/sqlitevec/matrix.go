@@ -158,9 +158,23 @@ func (m *matrix) add(r row) {
 	m.index[r.id] = len(m.rows)
 	m.rows = append(m.rows, r)
 	m.bytes += r.bytes()
-	if !m.exact || len(m.rows) <= m.maxExact {
-		return
+	if m.exact && len(m.rows) > m.maxExact {
+		m.withoutExact()
 	}
+}
+
+// dropExact removes the exact vectors if there are more rows than kept. It reports whether it did.
+func (m *matrix) dropExact(kept int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.exact || m.state != ready || len(m.rows) <= kept {
+		return false
+	}
+	m.withoutExact()
+	return true
+}
+
+func (m *matrix) withoutExact() {
 	m.exact = false
 	for i := range m.rows {
 		m.bytes -= m.rows[i].bytes()
