@@ -26,7 +26,12 @@ var (
 		`late|last|next|this|every) )May\b|\bMay( \d)`)
 )
 
-func withoutMay(words string) string { return monthOfMay.ReplaceAllString(words, "$1$2") }
+func withoutMay(words string) string {
+	if !strings.Contains(words, "May") {
+		return words
+	}
+	return monthOfMay.ReplaceAllString(words, "$1$2")
+}
 
 // readModality sets whether a clause is modal, and returns its words without those that make it modal.
 func (c *clause) readModality(tokens []string, han string) (restTokens []string, restHan string) {

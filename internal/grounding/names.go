@@ -139,6 +139,9 @@ var (
 
 // chineseNamesIn returns Chinese names by the words around them.
 func chineseNamesIn(s string) []string {
+	if !strings.ContainsFunc(s, isHanRune) {
+		return nil
+	}
 	var names []string
 	s = noChineseName.ReplaceAllString(s, "，")
 	for _, pattern := range []*lazyregexp.Regexp{chineseName, relation} {
