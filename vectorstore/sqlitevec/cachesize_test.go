@@ -44,7 +44,8 @@ func TestVectorCache_HoldsExactVectorsWhileThereIsRoom(t *testing.T) {
 		}
 		c.owners.Add(e.owner, e)
 		c.measure(e)
-		if entries = append(entries, e); !e.exact {
+		entries = append(entries, e)
+		if !e.exact {
 			t.Errorf("the exact vectors of user %d are dropped first", u)
 		}
 	}
