@@ -112,8 +112,8 @@ func (c *cache) fill(ctx context.Context, db *sql.DB, owner memory.Owner) error 
 	return nil
 }
 
-// measure updates the size of an entry. While the cache exceeds its limit, exact vectors give way, and then entries, the
-// least recently used first.
+// measure updates the size of an entry. While the cache exceeds its limit, exact vectors give way, and then entries,
+// the least recently used first.
 func (c *cache) measure(e *entry) {
 	bytes := e.size()
 	c.bytes += bytes - e.measured
@@ -125,7 +125,8 @@ func (c *cache) measure(e *entry) {
 	}
 }
 
-// dropExact removes the exact vectors of the least recently used owner whose exact vectors may give way, if there is one.
+// dropExact removes the exact vectors of the least recently used owner that has more than keptExact records. It
+// reports whether there was one.
 func (c *cache) dropExact() bool {
 	for _, owner := range c.owners.Keys() {
 		if e, ok := c.owners.Peek(owner); ok && e.dropExact(c.keptExact) {
