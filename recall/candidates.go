@@ -20,6 +20,7 @@ const (
 	fromSuccessor // since it superseded what a candidate states
 	fromFormer    // superseded, by similarity or since a candidate superseded it
 	fromDate      // by a time that the query names
+	fromToDo      // as something still to be done
 )
 
 // The names of the sources in answers.
@@ -31,14 +32,15 @@ const (
 	nameSuccessor = "successor"
 	nameFormer    = "former"
 	nameDate      = "date"
+	nameToDo      = "to_do"
 )
 
 // names lists the names of the sources in a fixed order.
 func (s sources) names() []string { return sourceNames[s] }
 
-var sourceNames = func() (names [1 << 7][]string) {
+var sourceNames = func() (names [1 << 8][]string) {
 	for set := range names {
-		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor, nameFormer, nameDate} {
+		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor, nameFormer, nameDate, nameToDo} {
 			if set>>i&1 == 1 {
 				names[set] = append(names[set], name)
 			}
@@ -112,6 +114,9 @@ func (s *Service) candidatesOf(q *subquery, r searchResult, hits []hit) []candid
 	}
 	for _, doc := range q.cues.dated(x, lexical, open, q.Candidates) {
 		add(doc, fromDate)
+	}
+	for _, doc := range q.cues.toBeDone(x, lexical, open, q.Candidates) {
+		add(doc, fromToDo)
 	}
 	for _, o := range x.outdated { // its words and meaning may be far from the query
 		if o.doc == o.message {

@@ -175,7 +175,7 @@ func (x *index) append(docs []db.Document) {
 		k := kind{Domain: d.Domain, Type: d.Type, AgentID: d.AgentID, ConversationID: d.ConversationID}
 		x.docs = append(x.docs, document{
 			id: id, repeat: repeatOf(d), importance: d.Importance, question: c.question,
-			created: d.CreatedAt.UnixMicro(), timed: c.timed,
+			created: d.CreatedAt.UnixMicro(), timed: c.timed, todo: toDoIn(d),
 			about:   aboutOf(d.Content, x.in(d.CreatedAt)),
 			expires: expiresOf(d), clause: d.Type == memory.TypeMessage && isPlainClause(d.Content),
 			end: uint32(len(x.lexemes)), length: uint32(len(x.lexemes) - begin),

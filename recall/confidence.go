@@ -69,8 +69,12 @@ func (s *Service) fit(q *subquery, vector queryVector, r searchResult, list []re
 		return cmp.Or(cmp.Compare(b.relevance, a.relevance), cmp.Compare(a.id, b.id))
 	})
 	best = best[:min(fittest, len(best))]
-	if q.cues.timeOnly { // its words name nothing
-		return Fit{Closeness: neutralCloseness, Coverage: q.cues.bestDate(r.index, best), Memories: len(r.index.docs)}
+	if q.cues.namesNothing() {
+		covered := 0.0
+		for i := range best {
+			covered = max(covered, q.cues.fits(r.index, &best[i]))
+		}
+		return Fit{Closeness: neutralCloseness, Coverage: covered, Memories: len(r.index.docs)}
 	}
 	worded := wordingOf(q, r)
 	known := slices.Concat(idNames(q.Owner), worded.named)

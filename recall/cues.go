@@ -8,6 +8,7 @@ import (
 
 	"hippocampus/internal/lang/asked"
 	"hippocampus/internal/lang/function"
+	"hippocampus/internal/lang/todo"
 	"hippocampus/internal/lazyregexp"
 )
 
@@ -138,6 +139,7 @@ type queryCues struct {
 	names    map[string]bool
 	dates    []askedTime
 	timeOnly bool // its times alone say what it asks for: "What do I have on next week?"
+	toDo     todo.Asked
 	asksWhen bool
 	ofSelf   bool // it is about the user
 }
@@ -148,7 +150,7 @@ var whenPattern = lazyregexp.New(`\bwhen\b|\b(?:what|which) (?:date|day|month|ye
 // whenWords are in the matches of whenPattern without Han characters.
 var whenWords = []string{"when", "what ", "which ", "how long"}
 
-// longestOpen is how many bytes a question for whatever happened in some time has at most.
+// longestOpen is how many bytes a question for whatever happened in some time, or for what is to be done, has at most.
 const longestOpen = 200
 
 // queryCuesOf returns the cues of a query that is asked at an instant. The query's times are read in the zone of the
@@ -156,9 +158,16 @@ const longestOpen = 200
 func queryCuesOf(query string, at time.Time) queryCues {
 	c := cuesWithoutTimes(query)
 	c.dates = askedTimes(query, at)
-	c.timeOnly = len(c.dates) > 0 && len(query) <= longestOpen && asked.ForAnything(withoutTimes(query, c.dates))
+	if len(query) <= longestOpen {
+		timeless := withoutTimes(query, c.dates)
+		c.timeOnly = len(c.dates) > 0 && asked.ForAnything(timeless)
+		c.toDo = todo.For(timeless)
+	}
 	return c
 }
+
+// namesNothing reports whether a query names no words by which a memory may be found.
+func (c *queryCues) namesNothing() bool { return c.timeOnly || c.toDo == todo.Everything }
 
 func cuesWithoutTimes(query string) queryCues {
 	c := queryCues{text: strings.ToLower(query), names: map[string]bool{}, ofSelf: aboutSelf.MatchString(query)}

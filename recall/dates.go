@@ -85,14 +85,6 @@ func (c *queryCues) dateMatch(d *document) float64 {
 	return best
 }
 
-// bestDate is how well the best of some memories fits the times of the query, 0..1.
-func (c *queryCues) bestDate(x *index, list []relevant) (best float64) {
-	for i := range list {
-		best = max(best, c.dateMatch(&x.docs[list[i].doc]))
-	}
-	return best
-}
-
 func (a *askedTime) match(d *document) float64 {
 	around := 0.0
 	for _, about := range d.about {

@@ -36,7 +36,7 @@ func decode(revision int64, data []byte, zone *time.Location) (*index, error) {
 			id: [16]byte(s.IDs[16*doc:]), repeat: s.Repeat[doc], importance: s.Importance[doc],
 			question: s.Question[doc], created: s.Created[doc],
 			end: end, length: s.Length[doc], said: s.Said[doc], kind: s.Kind[doc], tags: s.Tags[doc], speaker: s.Speaker[doc],
-			timed: s.Timed[doc], called: s.CalledBy[doc], clause: s.Clause[doc], expires: s.Expires[doc],
+			timed: s.Timed[doc], todo: s.ToDo[doc], called: s.CalledBy[doc], clause: s.Clause[doc], expires: s.Expires[doc],
 			about: [2]dayRange{
 				{s.About[4*doc], s.About[4*doc+1]}, {s.About[4*doc+2], s.About[4*doc+3]},
 			},
@@ -74,6 +74,7 @@ func (s *snapshot) checkColumns() error {
 		{"Tags", len(s.Tags), n},
 		{"Speaker", len(s.Speaker), n},
 		{"Timed", len(s.Timed), n},
+		{"ToDo", len(s.ToDo), n},
 		{"Clause", len(s.Clause), n},
 		{"Expires", len(s.Expires), n},
 		{"About", len(s.About), 4 * n},

@@ -89,12 +89,12 @@ type match struct {
 	cues queryCues
 }
 
-// confidence is how sure it is that a memory of the match fits the query. If times alone say what the query asks for,
-// the memory fits as well as it fits these.
+// confidence is how sure it is that a memory of the match fits the query. If the query names nothing but times, or asks
+// for all that is still to be done, the memory fits as well as it fits that.
 func (m *match) confidence(r *relevant, x *index) float64 {
 	fit := m.fit
-	if m.cues.timeOnly {
-		fit.Coverage = m.cues.dateMatch(&x.docs[r.doc])
+	if m.cues.namesNothing() {
+		fit.Coverage = m.cues.fits(x, r)
 	}
 	return fit.confidence(r.relevance)
 }

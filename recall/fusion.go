@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"hippocampus/internal/lang/todo"
 	"hippocampus/internal/memory"
 )
 
@@ -56,6 +57,7 @@ type relevant struct {
 	speaker    float64 // added by a cue, like date and when
 	date       float64
 	when       float64
+	toDo       float64
 	routed     float64
 	question   float64 // share of its text that consists of questions, 0..1
 	message    float64 // added to reach the relevance of a message that it was taken from, or whose fact it superseded
@@ -68,21 +70,26 @@ type relevant struct {
 	former     *former // nil: it is current, or the query does not ask for the past
 }
 
-// besidesTime is the share that words and similarity keep if the times of a query alone say what it asks for.
+// besidesTime is the share that words and similarity keep if the times of a query alone say what it asks for, or it asks
+// for all that is still to be done.
 const besidesTime = 0.25
+
+// ofTopic is added to what is still to be done if the query asks for that about some topic.
+const ofTopic = 0.2
 
 // fuse computes the relevance of each candidate, 0..1:
 //
 //	scaled = (cosine - min(cosine)) / max(max(cosine) - min(cosine), 0.2)
 //	x = (1 - words)*scaled + words*lexical                over the candidates
-//	y = x + lift(x) + numbers + speaker + date + when + routed      among the candidates
+//	y = x + lift(x) + numbers + speaker + date + when + toDo + routed      among the candidates
 //	z = y * (1 - question)
 //	z = ofDocument * z                                     of a passage of a document, if the query is about the user
 //	relevance = (z / max(z))^contrast
 //
-// If the query names nothing but times, x is a quarter of this, and a memory of such a time gets 1 as its date. If no
-// candidate has a cosine, x is lexical. Contrast sets relevant memories
-// apart, so that decay and importance decide between nearly equal ones only.
+// If the query names nothing but times, x is a quarter of this, and a memory of such a time gets 1 as its date. A query
+// for all that is still to be done has such an x too, and each memory that states it gets 1. If no candidate has a
+// cosine, x is lexical. Contrast sets relevant memories apart, so that decay and importance decide between nearly equal
+// ones only.
 func fuse(candidates []candidate, x *index, set *Settings, query queryCues, routed []memory.Domain) []relevant {
 	cosines, words := span{}, 1.0
 	for _, c := range candidates {
@@ -93,10 +100,16 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 	}
 	values := make([]float64, len(x.docs))
 	similar, dated := 1-words, set.Cues.Date
+	toDo := ofTopic
 	if query.timeOnly {
+		dated = 1
+	}
+	if query.toDo == todo.Everything {
+		toDo = 1
+	}
+	if query.namesNothing() {
 		words *= besidesTime
 		similar *= besidesTime
-		dated = 1
 	}
 	for _, c := range candidates {
 		values[c.doc] = words * c.lexical
@@ -120,10 +133,13 @@ func fuse(candidates []candidate, x *index, set *Settings, query queryCues, rout
 		if query.asksWhen && doc.timed {
 			r.when = set.Cues.When
 		}
+		if c.sources&fromToDo != 0 {
+			r.toDo = toDo
+		}
 		if slices.Contains(routed, x.kind(c.doc).Domain) {
 			r.routed = set.Cues.Route
 		}
-		y := values[c.doc] + c.numbers + r.neighbour + r.speaker + r.date + r.when + r.routed
+		y := values[c.doc] + c.numbers + r.neighbour + r.speaker + r.date + r.when + r.toDo + r.routed
 		r.relevance = y * (1 - set.Cues.Question*r.question)
 		if query.ofSelf && x.isPassage(c.doc) {
 			r.relevance *= ofDocument

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hippocampus/internal/lang/todo"
 	"hippocampus/internal/memory"
 )
 
@@ -68,6 +69,7 @@ type document struct {
 	called     uint32      // place in called of the name that it states
 	about      [2]dayRange // days that its text names
 	timed      bool        // its text states a time
+	todo       todo.State  // what its text says of something to be done; Nothing unless the user said it
 	clause     bool        // a message that is one clause
 	expires    int64       // Unix microseconds; 0: never
 }

@@ -9,6 +9,7 @@ type Parts struct {
 	Speaker    float64
 	Date       float64
 	When       float64
+	ToDo       float64
 	Routed     float64
 	Question   float64
 	Message    float64
@@ -28,7 +29,7 @@ type Parts struct {
 // with f = relevance in the mode modulated and 1 in the mode additive; see Score.
 func (s *Service) parts(q Query, c scored) *Parts {
 	r := c.relevant
-	y := r.similarity + r.worded + r.neighbour + r.speaker + r.date + r.when + r.routed
+	y := r.similarity + r.worded + r.neighbour + r.speaker + r.date + r.when + r.toDo + r.routed
 	question := 0 - y*s.set.Cues.Question*r.question // and not -0
 	share := 0.0
 	if z := y + question; z > 0 {
@@ -45,6 +46,7 @@ func (s *Service) parts(q Query, c scored) *Parts {
 		Speaker:    share * r.speaker,
 		Date:       share * r.date,
 		When:       share * r.when,
+		ToDo:       share * r.toDo,
 		Routed:     share * r.routed,
 		Question:   share * question,
 		Message:    q.Weights.Relevance * r.message,

@@ -118,6 +118,7 @@ type Recalled struct {
 	Speaker    float64  // added if the query names the speaker
 	Date       float64  // added if the query names the time of the memory
 	When       float64  // added if the query asks when and the memory states a time
+	ToDo       float64  // added if the query asks for what is still to be done and the memory states it
 	Routed     float64  // added because the memory is in a domain of the route
 	Question   float64  // share of its text that consists of questions, 0..1, which lowers the relevance
 	Message    float64  // added to reach the relevance of a message that it was taken from, or whose fact it superseded

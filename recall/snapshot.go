@@ -10,12 +10,13 @@ import (
 	"go.uber.org/zap"
 
 	"hippocampus/db"
+	"hippocampus/internal/lang/todo"
 	"hippocampus/internal/memory"
 )
 
 // snapshotFormat changes with the fields of a snapshot, and with what an index holds of a
 // text: the hash of a lexeme, and the cues.
-const snapshotFormat = 12
+const snapshotFormat = 13
 
 // snapshot is an index in columns, as it is stored.
 type snapshot struct {
@@ -30,6 +31,7 @@ type snapshot struct {
 	Length, Said        []uint32
 	Kind, Tags, Speaker []uint32
 	Timed, Clause       []bool
+	ToDo                []todo.State
 	Expires             []int64
 	About               []int32 // of each document: from and until of two ranges of days
 	Lexemes             []uint64
@@ -71,6 +73,7 @@ func (x *index) encode() ([]byte, error) {
 			s.About = append(s.About, a.from, a.until)
 		}
 		s.Timed, s.CalledBy = append(s.Timed, d.timed), append(s.CalledBy, d.called)
+		s.ToDo = append(s.ToDo, d.todo)
 		s.Clause, s.Expires = append(s.Clause, d.clause), append(s.Expires, d.expires)
 	}
 	for _, t := range x.taken {

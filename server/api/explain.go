@@ -13,6 +13,7 @@ type partsBody struct {
 	Speaker    float64 `json:"speaker"`
 	Date       float64 `json:"date"`
 	When       float64 `json:"when"`
+	ToDo       float64 `json:"to_do"`
 	Routed     float64 `json:"routed"`
 	Question   float64 `json:"question"`
 	Message    float64 `json:"message"`

@@ -190,6 +190,7 @@ type recalledBody struct {
 	Speaker    float64  `json:"speaker"`
 	Date       float64  `json:"date"`
 	When       float64  `json:"when"`
+	ToDo       float64  `json:"to_do,omitempty"`
 	Routed     float64  `json:"routed"`
 	Question   float64  `json:"question"`
 	Message    float64  `json:"message"`
@@ -258,7 +259,7 @@ func recalledOf(m recall.Recalled) recalledBody {
 		Memory: wire.MemoryOf(m.Memory), Recollected: m.Recollected, FormerUntil: m.FormerUntil,
 		SaidTimes: m.Repeats.Times, LastSaidAt: later(m.Repeats.Last, m.Memory.LastSaidAt),
 		Similarity: m.Similarity, Lexical: m.Lexical, Neighbour: m.Neighbour, Speaker: m.Speaker, Date: m.Date,
-		When: m.When, Routed: m.Routed, Question: m.Question, Message: m.Message, Skill: m.Skill,
+		When: m.When, ToDo: m.ToDo, Routed: m.Routed, Question: m.Question, Message: m.Message, Skill: m.Skill,
 		Rerank: m.Rerank, Relevance: m.Relevance, Confidence: m.Confidence, Decay: m.Decay,
 		Updates: m.Updates, Update: m.Update, Score: m.Score,
 		Sources: frame.NotNil(m.Sources), ScoreParts: (*partsBody)(m.Parts),

@@ -57,7 +57,7 @@ export const en = {
   foundBy: "found by",
   sources: {
     vector: "meaning", lexical: "words", own_write: "recent write", skill: "skill", successor: "successor",
-    former: "former", date: "date",
+    former: "former", date: "date", to_do: "to do",
   },
   former: (day: string) => `until ${day}`,
   recollected: "recollected",
@@ -69,6 +69,7 @@ export const en = {
     speaker: "speaker",
     date: "date",
     when: "stated time",
+    to_do: "to do",
     routed: "route",
     question: "question",
     message: "message",

@@ -5,7 +5,7 @@ type Parts = Schema<"ScoreParts">;
 
 // The colours of the parts in style.css. Parts that rarely occur together share one.
 const colours: Record<keyof Parts, number> = {
-  similarity: 1, lexical: 2, neighbour: 3, speaker: 4, date: 5, when: 5, routed: 6, message: 3, skill: 3, rerank: 6,
+  similarity: 1, lexical: 2, neighbour: 3, speaker: 4, date: 5, when: 5, to_do: 5, routed: 6, message: 3, skill: 3, rerank: 6,
   decay: 7, importance: 8, question: 8, update: 5,
 };
 
