@@ -36,6 +36,8 @@ type FeedbackTx interface {
 	// AddFeedback stores feedback of the user, and replaces what was said before of the same source and memory. It returns
 	// how many rows it has changed: what was said just so before changes nothing.
 	AddFeedback(ctx context.Context, list []memory.Feedback) (changed int, err error)
+	// WithdrawFeedback deletes feedback of clients on memories of the user, by its source.
+	WithdrawFeedback(ctx context.Context, sourceID string, memoryIDs []string) error
 	// RecordedFeedback returns the user's feedback of a source and a memory.
 	RecordedFeedback(ctx context.Context, sourceID, memoryID string) (f memory.Feedback, ok bool, err error)
 }

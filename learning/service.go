@@ -18,7 +18,7 @@ import (
 type Records interface {
 	db.FeedbackStore
 	db.Thresholds
-	Memory(ctx context.Context, appID, id string) (memory.Memory, error)
+	ListRecalls(ctx context.Context, f db.RecallFilter) ([]memory.LoggedRecall, error)
 	LoggedRecall(ctx context.Context, owner memory.Owner, id string) (memory.LoggedRecall, error)
 	ListCandidates(ctx context.Context, f db.CandidateFilter) ([]db.Proposal, error)
 	InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error

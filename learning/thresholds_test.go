@@ -177,6 +177,35 @@ func TestOf_IsTheSettingWhileLearningIsOff(t *testing.T) {
 	}
 }
 
+// Where recalls are logged, feedback that names no recall has the confidence of the newest that returned the memory.
+func TestRate_TakesTheConfidenceFromTheLog(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, true)
+	ctx := t.Context()
+	for range 10 {
+		m := memory.Memory{ID: memory.NewID(), Owner: ada, Status: memory.Active}
+		for _, confidence := range []float64{0.9, 0.2, 0} {
+			f.clock.Advance(time.Second)
+			entry := memory.LoggedRecall{ID: memory.NewRecallID(ada), Owner: ada, At: memory.Instant(f.clock.Now())}
+			if confidence > 0 {
+				entry.Memories = []memory.LoggedMemory{{ID: m.ID, Confidence: confidence}}
+			}
+			f.must(f.store.LogRecalls(ctx, []memory.LoggedRecall{entry}))
+		}
+		f.must(f.Rate(ctx, m, memory.FeedbackWrong))
+		f.must(f.Rate(ctx, m, memory.FeedbackIrrelevant))
+		unlogged := memory.Memory{ID: memory.NewID(), Owner: ada, Status: memory.Active}
+		f.must(f.Rate(ctx, unlogged, memory.FeedbackIrrelevant)) // it is no evidence
+	}
+	f.night()
+	f.want(memory.ConfidenceThreshold, 0.17)
+	states, err := f.States(ctx, ada.AppID)
+	f.must(err)
+	if got := states[1].Steps[0].Higher; got != 10 {
+		t.Errorf("%d pieces of evidence, want 10", got)
+	}
+}
+
 func TestPreview_ListsResultsThatWouldGo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, true)

@@ -71,6 +71,17 @@ func feedbackLives(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "exported of a user", page, []memory.Feedback{bobs})
 
+	promoted := newFeedback(alice, memory.FeedbackPromoted, 3)
+	promoted.SourceID = wrong.SourceID
+	give(t, s, promoted)
+	must(t, s.InUser(ctx, alice, func(ctx context.Context, tx db.UserTx) error {
+		return tx.WithdrawFeedback(ctx, wrong.SourceID, []string{wrong.MemoryID, promoted.MemoryID, bobs.MemoryID, "no id"})
+	}))
+	wantCounts(t, s, alice, wrong.MemoryID, map[memory.FeedbackKind]int{})
+	wantCounts(t, s, alice, used.MemoryID, map[memory.FeedbackKind]int{memory.FeedbackIrrelevant: 1})
+	wantCounts(t, s, alice, promoted.MemoryID, map[memory.FeedbackKind]int{memory.FeedbackPromoted: 1})
+	wantCounts(t, s, bob, bobs.MemoryID, map[memory.FeedbackKind]int{memory.FeedbackIrrelevant: 1})
+
 	gone := newMemory(alice, "gone")
 	insert(t, s, time.Time{}, gone)
 	forgotten(t, s, gone, after(1))
@@ -193,6 +204,9 @@ func exerciseFeedback(t *testing.T, s db.Store, owner memory.Owner, memoryID str
 	f := newFeedback(owner, memory.FeedbackUsed, 1)
 	f.MemoryID = memoryID
 	give(t, s, f)
+	must(t, s.InUser(ctx, owner, func(ctx context.Context, tx db.UserTx) error {
+		return tx.WithdrawFeedback(ctx, f.SourceID, []string{memory.NewID()})
+	}))
 	_, err := s.FeedbackOn(ctx, owner, []string{f.SourceID})
 	must(t, err)
 	_, err = s.CountFeedback(ctx, owner, memoryID)

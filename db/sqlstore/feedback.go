@@ -13,9 +13,12 @@ func feedbackFields(f *memory.Feedback) []any {
 	return []any{&f.AppID, &f.UserID, &f.SourceID, &f.MemoryID, &f.Kind, &f.Score, &f.At}
 }
 
+// ofClients restricts feedback to the kinds of memory.FeedbackKinds.
+const ofClients = `kind IN ('used', 'irrelevant', 'wrong')`
+
 func (s *Store) FeedbackOn(ctx context.Context, owner memory.Owner, recallIDs []string) ([]memory.Feedback, error) {
 	found, err := collect(ctx, s.conn, feedbackFields, selectFeedback+`app_id = $1 AND user_id = $2
-		AND source_id = ANY($3::uuid[]) AND kind IN ('used', 'irrelevant', 'wrong') ORDER BY source_id, memory_id`,
+		AND source_id = ANY($3::uuid[]) AND `+ofClients+` ORDER BY source_id, memory_id`,
 		owner.AppID, owner.UserID, validIDs(recallIDs))
 	return found, s.fault(err, "read the feedback on the recalls")
 }
@@ -80,6 +83,12 @@ func (u *UserTx) AddFeedback(ctx context.Context, list []memory.Feedback) (int, 
 		DO UPDATE SET kind = excluded.kind, score = excluded.score, at = excluded.at
 		WHERE feedback.kind <> excluded.kind`, rows)
 	return changed, u.fault(err, "store the feedback")
+}
+
+func (u *UserTx) WithdrawFeedback(ctx context.Context, sourceID string, memoryIDs []string) error {
+	_, err := u.exec(ctx, `DELETE FROM feedback WHERE app_id = $1 AND user_id = $2 AND source_id = $3
+		AND memory_id = ANY($4::uuid[]) AND `+ofClients, u.Owner.AppID, u.Owner.UserID, sourceID, validIDs(memoryIDs))
+	return u.fault(err, "take back the feedback")
 }
 
 func (u *UserTx) RecordedFeedback(ctx context.Context, sourceID, memoryID string) (memory.Feedback, bool, error) {

@@ -140,6 +140,7 @@ var forUsers = map[string]string{
 	"POST /v1/admin/verify":                       `refused`,
 	"POST /v1/admin/repair":                       `refused`,
 	"POST /v1/admin/rebuild":                      `refused`,
+	"PUT /v1/memories/:id/feedback":               `{"feedback":"used"}`,
 	"POST /v1/recalls/:id/feedback":               `{"user_id":"USER","used":["0198c0de-0000-7000-8000-000000000001"]}`,
 	"GET /v1/thresholds":                          `refused`,
 	"GET /v1/thresholds/preview":                  `refused`,

@@ -14,6 +14,8 @@ import (
 type FeedbackKeeper interface {
 	// Give returns all feedback on the recall.
 	Give(ctx context.Context, g learning.Given) ([]memory.Feedback, error)
+	// Rate stores feedback on a memory that names no recall, or takes it back if the kind is empty.
+	Rate(ctx context.Context, m memory.Memory, kind memory.FeedbackKind) error
 	// On lists feedback on recalls of a user.
 	On(ctx context.Context, owner memory.Owner, recallIDs []string) ([]memory.Feedback, error)
 	// Count counts an app's feedback by kind, or that on one memory of the owner.
@@ -25,6 +27,7 @@ type feedbackRequest struct {
 	Used       []string `json:"used"`
 	Irrelevant []string `json:"irrelevant"`
 	Wrong      []string `json:"wrong"`
+	Withdrawn  []string `json:"withdrawn"`
 }
 
 type feedbackBody struct {
@@ -44,24 +47,28 @@ func (h recallHandlers) giveFeedback(ctx context.Context, r *frame.Request, body
 		return nil, err
 	}
 	given := learning.Given{
-		Owner: r.BodyOwner(body.UserID), RecallID: id,
+		Owner: r.BodyOwner(body.UserID), RecallID: id, Withdrawn: body.Withdrawn,
 		On: map[memory.FeedbackKind][]string{
 			memory.FeedbackUsed: body.Used, memory.FeedbackIrrelevant: body.Irrelevant, memory.FeedbackWrong: body.Wrong,
 		},
 	}
 	named := map[string]string{}
-	for _, kind := range memory.FeedbackKinds {
-		for i, id := range given.On[kind] {
-			path := fmt.Sprintf("%s[%d]", kind, i)
+	name := func(list string, ids []string) {
+		for i, id := range ids {
+			path := fmt.Sprintf("%s[%d]", list, i)
 			if before, twice := named[id]; twice {
 				r.Note(path, "names the same memory as "+before+": say one thing about it")
 			}
 			named[id] = path
 		}
 	}
+	for _, kind := range memory.FeedbackKinds {
+		name(string(kind), given.On[kind])
+	}
+	name("withdrawn", given.Withdrawn)
 	switch n := len(named); {
 	case n == 0:
-		r.Note("body", "names no memory: give used, irrelevant or wrong")
+		r.Note("body", "names no memory: give used, irrelevant, wrong or withdrawn")
 	case n > learning.MaxFeedback:
 		r.Note("body", fmt.Sprintf("names %d memories: at most %d are allowed", n, learning.MaxFeedback))
 	}
@@ -75,6 +82,29 @@ func (h recallHandlers) giveFeedback(ctx context.Context, r *frame.Request, body
 	return feedbackBody{RecallID: id, Memories: frame.BodiesOf(all, func(f memory.Feedback) memoryFeedback {
 		return memoryFeedback{f.MemoryID, f.Kind, f.At}
 	})}, err
+}
+
+type ratingRequest struct {
+	Feedback memory.FeedbackKind `json:"feedback"` // empty: null, which takes it back
+}
+
+// rate keeps feedback on a memory that names no recall.
+func (h memoryHandlers) rate(ctx context.Context, r *frame.Request, body ratingRequest) (any, error) {
+	id, err := r.MemoryID()
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.Reader.Memory(ctx, r.Key.AppID, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := admitWrite(ctx, r, h.modes, m.Owner, ""); err != nil {
+		return nil, err
+	}
+	if err := h.feedback.Rate(ctx, m, body.Feedback); err != nil {
+		return nil, err
+	}
+	return h.detail(ctx, m)
 }
 
 // feedbackCounts counts feedback of clients.

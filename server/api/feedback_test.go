@@ -45,6 +45,48 @@ func TestFeedback_IsTheLatestOfEachMemory(t *testing.T) {
 	}
 }
 
+// What was said of a memory can be taken back, and is given again after that.
+func TestFeedback_IsTakenBack(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	known := f.peanuts()
+	id := fetch[recallID](f, 200, "POST", "/v1/recall", `{"user_id":"u","query":"peanuts"}`).ID
+	counted := func(want feedbackCounts) {
+		t.Helper()
+		if got := fetch[memoryDetail](f, 200, "GET", "/v1/memories/"+known.ID, "").Feedback; got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	give := func(list string) feedbackBody {
+		t.Helper()
+		body := fmt.Sprintf(`{"user_id":"u",%q:[%q]}`, list, known.ID)
+		return fetch[feedbackBody](f, 200, "POST", "/v1/recalls/"+id+"/feedback", body)
+	}
+	rate := func(kind string) {
+		t.Helper()
+		f.want(200, "PUT", "/v1/memories/"+known.ID+"/feedback", `{"feedback":`+kind+`}`)
+	}
+	give("used")
+	rate(`"wrong"`)
+	counted(feedbackCounts{Used: 1, Wrong: 1})
+	if left := give("withdrawn"); len(left.Memories) != 0 {
+		t.Errorf("left: %+v", left)
+	}
+	counted(feedbackCounts{Wrong: 1})
+	rate(`"irrelevant"`)
+	counted(feedbackCounts{Irrelevant: 1})
+	rate(`null`)
+	counted(feedbackCounts{})
+	give("withdrawn")
+	give("irrelevant")
+	counted(feedbackCounts{Irrelevant: 1})
+	f.wantPaths("PUT", "/v1/memories/"+known.ID+"/feedback", `{"feedback":"promoted"}`, "feedback")
+	f.wantPaths("PUT", "/v1/memories/"+known.ID+"/feedback", `{}`, "feedback")
+	f.want(404, "PUT", "/v1/memories/"+someID+"/feedback", `{"feedback":"used"}`)
+	f.want(200, "DELETE", "/v1/memories/"+known.ID, "")
+	f.want(409, "PUT", "/v1/memories/"+known.ID+"/feedback", `{"feedback":"used"}`)
+}
+
 func TestFeedback_RefusesWhatWasNotReturned(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -84,6 +84,7 @@ func (h memoryHandlers) register(r *frame.Routes) {
 		h.slots.Bound(h.quotas.bound(editOne(h.Writer.Restore), always(db.Usage{Memories: 1, Versions: 1}))))
 	r.Add("POST /v1/memories/:id/undo", memory.RoleWrite, h.quotas.bound(h.undo, change))
 	r.Add("GET /v1/memories/:id/history", memory.RoleRead, h.history)
+	r.Add("PUT /v1/memories/:id/feedback", memory.RoleRead, frame.WithBody(h.rate))
 	r.Add("GET /v1/memories/:id/relations", memory.RoleRead, h.relations)
 }
 
@@ -103,6 +104,10 @@ func (h memoryHandlers) get(ctx context.Context, r *frame.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
+	return h.detail(ctx, m)
+}
+
+func (h memoryHandlers) detail(ctx context.Context, m memory.Memory) (any, error) {
 	n, err := h.feedback.Count(ctx, m.Owner, m.ID)
 	return memoryDetail{wire.MemoryOf(m), feedbackCountsOf(n)}, err
 }

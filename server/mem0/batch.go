@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"hippocampus/internal/memory"
 	"hippocampus/server/frame"
 	"hippocampus/server/loopback"
 )
@@ -89,10 +90,12 @@ func batched(done string, count int, failures []failure, sent altered) (any, err
 	return answer, nil
 }
 
-// feedbacks are the values that mem0 allows.
-var feedbacks = []string{"POSITIVE", "NEGATIVE", "VERY_NEGATIVE"}
+// feedbacks are the values that mem0 allows, and what each is in /v1.
+var feedbacks = map[string]memory.FeedbackKind{
+	"POSITIVE": memory.FeedbackUsed, "NEGATIVE": memory.FeedbackIrrelevant, "VERY_NEGATIVE": memory.FeedbackWrong,
+}
 
-// feedback keeps the feedback on a memory in its metadata, or removes it.
+// feedback keeps the feedback on a memory, also in its metadata, or takes it back.
 func feedback(c *call) (any, error) {
 	id, err := idOf("memory_id", c.body["memory_id"])
 	if err != nil {
@@ -102,8 +105,8 @@ func feedback(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind != "" && !slices.Contains(feedbacks, kind) {
-		return nil, invalid("feedback", "must be null or one of %s", strings.Join(feedbacks, ", "))
+	if kind != "" && feedbacks[kind] == "" {
+		return nil, invalid("feedback", "must be null or one of POSITIVE, NEGATIVE and VERY_NEGATIVE")
 	}
 	reason, err := c.body.text("feedback_reason")
 	if err != nil {
@@ -126,6 +129,10 @@ func feedback(c *call) (any, error) {
 	}
 	if reason != "" {
 		metadata["feedback_reason"] = quoted(reason)
+	}
+	given := map[string]any{"feedback": optional(string(feedbacks[kind]))}
+	if err := c.ask(http.MethodPut, pathOf(id)+"/feedback", given, nil); err != nil {
+		return nil, err
 	}
 	if err := c.ask(http.MethodPatch, pathOf(id), map[string]any{"metadata": metadata}, nil); err != nil {
 		return nil, err

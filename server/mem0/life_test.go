@@ -156,8 +156,11 @@ func TestBatch_ChangesSeveral(t *testing.T) {
 	})
 	same(t, "feedback", f.want("GET", "/v1/memories/"+jam, nil).object["metadata"],
 		map[string]any{"n": 1, "feedback": "NEGATIVE", "feedback_reason": "too sweet"})
+	same(t, "counted", f.want("GET", "/v1/memories/"+jam, nil).object["feedback"],
+		map[string]any{"used": 0, "irrelevant": 1, "wrong": 0})
 	f.want("POST", "/mem0/v1/feedback/", `{"memory_id":"`+jam+`","feedback":null,"feedback_reason":null}`)
 	same(t, "feedback", f.want("GET", "/v1/memories/"+jam, nil).object["metadata"], map[string]any{"n": 1})
+	same(t, "counted", f.want("GET", "/v1/memories/"+jam, nil).object["feedback"], nil)
 	f.refused(f.send(f.write, "POST", "/mem0/v1/feedback/", map[string]any{"memory_id": jam, "feedback": "GOOD"}), 400,
 		"feedback must be null or one of POSITIVE")
 

@@ -2448,6 +2448,12 @@ func (store *crashingTx) Update(ctx context.Context, m memory.Memory) error {
 	})
 }
 
+func (store *crashingTx) WithdrawFeedback(ctx context.Context, sourceID string, memoryIDs []string) error {
+	return act(store.fuse, "tx.WithdrawFeedback", func() error {
+		return store.real.WithdrawFeedback(ctx, sourceID, memoryIDs)
+	})
+}
+
 func (store *crashingTx) WithdrawTurn(ctx context.Context, turnID string, at time.Time) error {
 	return act(store.fuse, "tx.WithdrawTurn", func() error {
 		return store.real.WithdrawTurn(ctx, turnID, at)

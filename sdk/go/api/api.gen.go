@@ -386,6 +386,14 @@ const (
 	MemoryModeRead MemoryMode = "read"
 )
 
+// Defines values for MemoryRatingFeedback.
+const (
+	MemoryRatingFeedbackIrrelevant  MemoryRatingFeedback = "irrelevant"
+	MemoryRatingFeedbackLessThanNil MemoryRatingFeedback = "<nil>"
+	MemoryRatingFeedbackUsed        MemoryRatingFeedback = "used"
+	MemoryRatingFeedbackWrong       MemoryRatingFeedback = "wrong"
+)
+
 // Defines values for MemoryStatus.
 const (
 	MemoryStatusActive       MemoryStatus = "active"
@@ -4842,6 +4850,9 @@ type FeedbackRequest struct {
 	// Example: u-17
 	UserID UserID `json:"user_id"`
 
+	// Withdrawn What was said of them by this `recall_id` is taken back.
+	Withdrawn []ID `json:"withdrawn,omitempty"`
+
 	// Wrong They are not true, or not any more. Feedback changes no memory.
 	Wrong []ID `json:"wrong,omitempty"`
 }
@@ -6543,6 +6554,15 @@ type MemoryPatch struct {
 	// Example: fact
 	Type *MemoryType `json:"type,omitempty"`
 }
+
+// MemoryRating What a memory is worth.
+type MemoryRating struct {
+	// Feedback As on a recall; `null` takes it back.
+	Feedback *MemoryRatingFeedback `json:"feedback"`
+}
+
+// MemoryRatingFeedback As on a recall; `null` takes it back.
+type MemoryRatingFeedback string
 
 // MemoryRequest A memory to write.
 type MemoryRequest struct {
@@ -12142,6 +12162,9 @@ type RestoreMemoriesJSONRequestBody = RestoreMemoriesRequest
 // UpdateMemoryJSONRequestBody defines body for UpdateMemory for application/json ContentType.
 type UpdateMemoryJSONRequestBody = MemoryPatch
 
+// RateMemoryJSONRequestBody defines body for RateMemory for application/json ContentType.
+type RateMemoryJSONRequestBody = MemoryRating
+
 // CreateRelationJSONRequestBody defines body for CreateRelation for application/json ContentType.
 type CreateRelationJSONRequestBody = RelationRequest
 
@@ -13846,6 +13869,32 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/memories/{id} (the `UpdateMemory` operationId).
 	UpdateMemory(ctx context.Context, id MemoryID, body UpdateMemoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RateMemoryWithBody Say what a memory is worth
+	//
+	// Feedback without a `recall_id`, as of a page that lists memories. It is counted once for a memory, beside the
+	// feedback on recalls; later feedback replaces it, and `null` takes it back. Feedback changes no memory. The threshold
+	// `confidence` follows it where `recall.log` is on and one of the user's last 100 recalls has returned the memory: the
+	// newest of them says with which confidence. A conflict: the memory is forgotten, or memory is off or only read for its
+	// user or the key. Role read, as for the feedback on a recall.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/memories/{id}/feedback (the `RateMemory` operationId).
+	RateMemoryWithBody(ctx context.Context, id MemoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RateMemory Say what a memory is worth
+	//
+	// Feedback without a `recall_id`, as of a page that lists memories. It is counted once for a memory, beside the
+	// feedback on recalls; later feedback replaces it, and `null` takes it back. Feedback changes no memory. The threshold
+	// `confidence` follows it where `recall.log` is on and one of the user's last 100 recalls has returned the memory: the
+	// newest of them says with which confidence. A conflict: the memory is forgotten, or memory is off or only read for its
+	// user or the key. Role read, as for the feedback on a recall.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/memories/{id}/feedback (the `RateMemory` operationId).
+	RateMemory(ctx context.Context, id MemoryID, body RateMemoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetMemoryHistory Show what happened to a memory
 	//
 	// Its events, oldest first. Role read.
@@ -14188,7 +14237,7 @@ type ClientInterface interface {
 	// What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
 	// model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
 	// that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
-	// replaces it.
+	// replaces it; `withdrawn` takes it back.
 	//
 	// The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
 	// returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
@@ -14206,7 +14255,7 @@ type ClientInterface interface {
 	// What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
 	// model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
 	// that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
-	// replaces it.
+	// replaces it; `withdrawn` takes it back.
 	//
 	// The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
 	// returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
@@ -16631,6 +16680,52 @@ func (c *Client) UpdateMemory(ctx context.Context, id MemoryID, body UpdateMemor
 	return c.Client.Do(req)
 }
 
+// RateMemoryWithBody Say what a memory is worth
+//
+// Feedback without a `recall_id`, as of a page that lists memories. It is counted once for a memory, beside the
+// feedback on recalls; later feedback replaces it, and `null` takes it back. Feedback changes no memory. The threshold
+// `confidence` follows it where `recall.log` is on and one of the user's last 100 recalls has returned the memory: the
+// newest of them says with which confidence. A conflict: the memory is forgotten, or memory is off or only read for its
+// user or the key. Role read, as for the feedback on a recall.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/memories/{id}/feedback (the `RateMemory` operationId).
+func (c *Client) RateMemoryWithBody(ctx context.Context, id MemoryID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRateMemoryRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RateMemory Say what a memory is worth
+//
+// Feedback without a `recall_id`, as of a page that lists memories. It is counted once for a memory, beside the
+// feedback on recalls; later feedback replaces it, and `null` takes it back. Feedback changes no memory. The threshold
+// `confidence` follows it where `recall.log` is on and one of the user's last 100 recalls has returned the memory: the
+// newest of them says with which confidence. A conflict: the memory is forgotten, or memory is off or only read for its
+// user or the key. Role read, as for the feedback on a recall.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/memories/{id}/feedback (the `RateMemory` operationId).
+func (c *Client) RateMemory(ctx context.Context, id MemoryID, body RateMemoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRateMemoryRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetMemoryHistory Show what happened to a memory
 //
 // Its events, oldest first. Role read.
@@ -17283,7 +17378,7 @@ func (c *Client) ListRecalls(ctx context.Context, params *ListRecallsParams, req
 // What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
 // model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
 // that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
-// replaces it.
+// replaces it; `withdrawn` takes it back.
 //
 // The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
 // returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
@@ -17311,7 +17406,7 @@ func (c *Client) GiveFeedbackWithBody(ctx context.Context, id AnsweredRecall, co
 // What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
 // model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
 // that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
-// replaces it.
+// replaces it; `withdrawn` takes it back.
 //
 // The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
 // returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
@@ -22318,6 +22413,53 @@ func NewUpdateMemoryRequestWithBody(server string, id MemoryID, contentType stri
 	}
 
 	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRateMemoryRequest calls the generic RateMemory builder with application/json body
+func NewRateMemoryRequest(server string, id MemoryID, body RateMemoryJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRateMemoryRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewRateMemoryRequestWithBody constructs an http.Request for the RateMemory method, with any body, and a specified content type
+func NewRateMemoryRequestWithBody(server string, id MemoryID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/memories/%s/feedback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}

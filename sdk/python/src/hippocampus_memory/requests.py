@@ -1069,6 +1069,9 @@ class FeedbackRequest(TypedDict):
     wrong: NotRequired[list[ID]]
     """They are not true, or not any more. Feedback changes no memory."""
 
+    withdrawn: NotRequired[list[ID]]
+    """What was said of them by this `recall_id` is taken back."""
+
 
 FilePath: TypeAlias = str
 """
@@ -1769,6 +1772,13 @@ class MemoryPatch(TypedDict):
     metadata: NotRequired[Metadata]
     expires_at: NotRequired[ExpiresOn]
     pinned: NotRequired[Pinned]
+
+
+class MemoryRating(TypedDict):
+    """What a memory is worth."""
+
+    feedback: Literal["used", "irrelevant", "wrong"] | str | None
+    """As on a recall; `null` takes it back."""
 
 
 class MemoryRequest(TypedDict):

@@ -503,6 +503,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/memories/{id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say what a memory is worth
+         * @description Feedback without a `recall_id`, as of a page that lists memories. It is counted once for a memory, beside the
+         *     feedback on recalls; later feedback replaces it, and `null` takes it back. Feedback changes no memory. The threshold
+         *     `confidence` follows it where `recall.log` is on and one of the user's last 100 recalls has returned the memory: the
+         *     newest of them says with which confidence. A conflict: the memory is forgotten, or memory is off or only read for its
+         *     user or the key. Role read, as for the feedback on a recall.
+         */
+        put: operations["rateMemory"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/memories/{id}/restore": {
         parameters: {
             query?: never;
@@ -1280,7 +1304,7 @@ export interface paths {
          * @description What became of memories that a recall or a context returned, by the `recall_id` of its answer. A citation in the
          *     model's answer or a thumbs up is `used`; a thumbs down is `irrelevant`, or `wrong` if the memory is not true. Memories
          *     that no list names get no feedback. The same feedback again changes nothing, and a later one on the same memory
-         *     replaces it.
+         *     replaces it; `withdrawn` takes it back.
          *
          *     The server stores nothing for a recall: the id itself shows the user. A memory that was written after the recall was not
          *     returned by it (400). Where `recall.log` is on, neither was one that the log does not have, unless it is a
@@ -3932,6 +3956,16 @@ export interface components {
             irrelevant?: components["schemas"]["ID"][];
             /** @description They are not true, or not any more. Feedback changes no memory. */
             wrong?: components["schemas"]["ID"][];
+            /** @description What was said of them by this `recall_id` is taken back. */
+            withdrawn?: components["schemas"]["ID"][];
+        };
+        /** @description What a memory is worth. */
+        MemoryRating: {
+            /**
+             * @description As on a recall; `null` takes it back.
+             * @enum {string|null}
+             */
+            feedback: "used" | "irrelevant" | "wrong" | null;
         };
         /** @description The feedback on a recall. */
         RecallFeedback: {
@@ -10028,6 +10062,51 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rateMemory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The memory's id.
+                 * @example 0198c0de-0000-7000-8000-000000000001
+                 */
+                id: components["parameters"]["MemoryID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "feedback": "wrong"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MemoryRating"];
+            };
+        };
+        responses: {
+            /** @description The memory with the feedback on it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
