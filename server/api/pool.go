@@ -167,8 +167,8 @@ func (b recallRequest) checkScope(r *frame.Request) error {
 	if b.Scope != scopeApp {
 		return nil
 	}
-	if b.Group || b.Explain {
-		r.Note("scope", "app does not go with group and explain")
+	if b.Group {
+		r.Note("scope", "app does not go with group")
 	}
 	if err := r.Err(); err != nil {
 		return err

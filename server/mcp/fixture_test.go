@@ -164,6 +164,9 @@ type memoryBody struct {
 	Content string   `json:"content"`
 	Status  string   `json:"status"`
 	Tags    []string `json:"tags"`
+	Pool    *struct {
+		UserID string `json:"user_id"`
+	} `json:"pool"`
 }
 
 // call returns the results of a call that succeeds.

@@ -42,13 +42,15 @@ type Server struct {
 type flavor struct {
 	writes bool // the key may write
 	bound  bool // the connection names the user
+	pool   bool // the key may read the shared pool
 }
 
 // New returns a server whose tools send requests to v1, which is the API or a part of it that serves /v1. Texts for a
 // model state days in the zone that zoneOf finds for the user.
 func New(v1 http.Handler, zoneOf zones.Finder, log *zap.Logger) *Server {
 	s := &Server{v1: v1, zoneOf: zoneOf, log: log, flavors: map[flavor]*sdk.Server{}}
-	for _, f := range []flavor{{}, {writes: true}, {bound: true}, {writes: true, bound: true}} {
+	for i := range 8 {
+		f := flavor{writes: i&1 > 0, bound: i&2 > 0, pool: i&4 > 0}
 		s.flavors[f] = s.newFlavor(f)
 	}
 	s.http = sdk.NewStreamableHTTPHandler(

@@ -47,6 +47,22 @@ type memoryBody struct {
 	Confidence  float64 `json:"confidence,omitempty"`
 	Recollected bool    `json:"recollected,omitempty"` // it had faded
 	Updates     string  `json:"updates,omitempty"`     // the id of an earlier memory
+	Pool        *shared `json:"pool,omitempty"`        // nil: it is the user's own
+}
+
+// shared says who has put a memory into the shared pool.
+type shared struct {
+	UserID  string `json:"user_id,omitempty"` // empty: it is not known any more
+	AgentID string `json:"agent_id,omitempty"`
+}
+
+// line states for a model who has shared a memory.
+func (s shared) line() string {
+	text := "shared by " + cmp.Or(oneLine(s.UserID), "the team")
+	if s.AgentID != "" {
+		text += "/" + oneLine(s.AgentID)
+	}
+	return text
 }
 
 // effect is the effect of forgetting or restoring a memory on another one.
@@ -123,6 +139,9 @@ func (m memoryBody) line(zone *time.Location) string {
 	}
 	if m.Updates != "" {
 		text += ", probably changes [" + m.Updates + "]"
+	}
+	if m.Pool != nil {
+		text += ", " + m.Pool.line()
 	}
 	if m.Confidence > 0 {
 		text += fmt.Sprintf(", confidence %.2f", m.Confidence)

@@ -72,6 +72,9 @@ func toolsOf(f flavor) []tool {
 			delete(properties, "user_id")
 			schema["required"] = slices.DeleteFunc(schema["required"].([]any), func(name any) bool { return name == "user_id" })
 		}
+		if !f.pool {
+			delete(properties, "scope")
+		}
 		known := map[string]bool{}
 		for name := range maps.Keys(properties) {
 			known[name] = true

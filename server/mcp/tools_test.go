@@ -1,7 +1,10 @@
 package mcp_test
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,6 +65,48 @@ func TestTools_TakeAMemoryThroughItsLife(t *testing.T) {
 	if diff := cmp.Diff([]string{"created", "merged", "updated", "forgotten", "restored"}, kinds); diff != "" {
 		t.Errorf("the history (-want +got):\n%s", diff)
 	}
+}
+
+// A key that may read the shared pool searches it by scope, and sees who shared a memory. Tools of other keys and of
+// connections that are bound to a user do not have the argument.
+func TestTools_SearchThePoolWhereTheKeyMay(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	whole, bound := f.connect(f.write, ""), f.connect(f.write, "?user_id=ada")
+	_, added := whole.call("add_memory", args{"user_id": "xuhang", "agent_id": "forge", "content": "Deploys with make release."})
+	body := strings.NewReader(fmt.Sprintf(`{"user_id":"xuhang","memory_id":%q}`, added.Memory.ID))
+	request, err := http.NewRequestWithContext(t.Context(), "POST", f.url+"/v1/pool", body)
+	f.must(err)
+	request.Header.Set("Authorization", "Bearer "+f.write)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := f.client.Do(request)
+	f.must(err)
+	f.must(answer.Body.Close())
+	if answer.StatusCode != http.StatusCreated {
+		t.Fatalf("promoting: %s", answer.Status)
+	}
+
+	query := args{"user_id": "ada", "query": "How are deploys made?", "scope": "app"}
+	text, found := whole.call("search_memories", query)
+	contains(t, text, "Deploys with make release. (", "shared by xuhang/forge")
+	if len(found.Memories) != 1 || found.Memories[0].Pool == nil || found.Memories[0].Pool.UserID != "xuhang" {
+		t.Errorf("found %+v", found.Memories)
+	}
+	text, _ = whole.call("get_context", query)
+	contains(t, text, "(shared by xuhang/forge)")
+	delete(query, "scope")
+	if text, _ := whole.call("search_memories", query); strings.Contains(text, "make release") {
+		t.Errorf("without the scope: %s", text)
+	}
+	for name, c := range map[string]*client{"whole": whole, "bound": bound} {
+		_, arguments := c.tools()
+		for _, tool := range []string{"search_memories", "get_context"} {
+			if got := slices.Contains(arguments[tool], "scope"); got != (name == "whole") {
+				t.Errorf("%s has scope for %s: %v", tool, name, got)
+			}
+		}
+	}
+	contains(t, bound.refused("search_memories", args{"query": "make", "scope": "app"}), `"scope" is not an argument`)
 }
 
 func TestTools_DependOnTheRoleOfTheKey(t *testing.T) {

@@ -53,5 +53,7 @@ func userOf(ctx context.Context) string {
 // flavorOf returns the flavor of the server that answers a connection.
 func flavorOf(ctx context.Context) flavor {
 	key, _ := frame.KeyOf(ctx)
-	return flavor{writes: key.Role.Includes(memory.RoleWrite), bound: userOf(ctx) != ""}
+	return flavor{
+		writes: key.Role.Includes(memory.RoleWrite), bound: userOf(ctx) != "", pool: key.PoolAccess() != memory.PoolNone,
+	}
 }

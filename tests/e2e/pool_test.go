@@ -108,6 +108,23 @@ func TestPool_SharesWhatWasPromoted(t *testing.T) {
 			t.Errorf("without the scope, recalled %q", got)
 		}
 		asks := object{
+			"user_id": "linxiao", "query": "How is the payment service deployed?", "scope": "app", "limit": 1, "explain": true,
+			"route": false,
+		}
+		explained := s.call("POST", "/v1/recall", asks, 200)
+		e := explained.body["explanation"].(map[string]any)
+		var others []string
+		for _, l := range listOf(e["left_out"]) {
+			m := l["memory"].(map[string]any)
+			whose, _ := m["pool"].(map[string]any)
+			others = append(others, fmt.Sprint(l["reason"], " ", whose["user_id"], ": ", m["content"]))
+		}
+		if first := explained.list("memories")[0]; first["pool"] == nil || first["score_parts"] == nil ||
+			e["memories"] != 4.0 || !slices.Contains(others, "limit maya: "+night) ||
+			!slices.Contains(others, "limit <nil>: "+peanut) {
+			t.Errorf("left out %q: %s", others, explained.raw)
+		}
+		asks = object{
 			"user_id": "linxiao", "query": "How is the payment service deployed?", "scope": "app", "language": "en",
 		}
 		if text := s.call("POST", "/v1/context", asks, 200).body["text"].(string); !strings.Contains(
@@ -161,7 +178,19 @@ func TestPool_FollowsTheOriginalOnlyWhenItIsForgotten(t *testing.T) {
 		if !answers() {
 			t.Error("corrected, it does not answer")
 		}
+		explained := func() bool {
+			r := s.call("POST", "/v1/recall", object{
+				"user_id": "linxiao", "query": query, "scope": "app", "route": false, "explain": true, "min_confidence": 1,
+			}, 200)
+			return strings.Contains(r.raw, deploy)
+		}
+		if !explained() {
+			t.Error("the explanation does not have it")
+		}
 		s.call("DELETE", "/v1/memories/"+s.ids[deploy], nil, 200)
+		if explained() {
+			t.Error("forgotten, the explanation has it")
+		}
 		if r := s.call("GET", "/v1/pool", nil, 200); answers() || len(r.list("memories")) != 0 {
 			t.Errorf("forgotten, it answers: %s", r.raw)
 		}

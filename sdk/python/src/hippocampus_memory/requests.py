@@ -2256,7 +2256,8 @@ class RecallRequest(TypedDict):
     explain: NotRequired[bool]
     """
     Whether each memory comes with its `score_parts`, and the answer with its `explanation`. It costs a read of the
-    candidates that were left out.
+    candidates that were left out. With `scope: app` both the user's memories and the pool's are counted and listed,
+    the stages of the pool follow the user's, and what comes from the pool has `pool`.
 
     """
 

@@ -3237,7 +3237,8 @@ export interface components {
             expand?: "sources" | "episodes";
             /**
              * @description Whether each memory comes with its `score_parts`, and the answer with its `explanation`. It costs a read of the
-             *     candidates that were left out.
+             *     candidates that were left out. With `scope: app` both the user's memories and the pool's are counted and listed,
+             *     the stages of the pool follow the user's, and what comes from the pool has `pool`.
              * @default false
              */
             explain?: boolean;
