@@ -48,13 +48,13 @@ var conditions = []string{
 }
 
 // newLife starts the servers of a size at the beginning of the life.
-func newLife(t *testing.T, size size, script []entry) *life {
+func newLife(t *testing.T, size size, script []entry, also ...string) *life {
 	l := &life{t: t, script: script, clock: filepath.Join(t.TempDir(), "clock"), models: newScriptedModels(t, script)}
 	if err := os.WriteFile(l.clock, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l.set(lifeBegins)
-	settings := slices.Concat(size.settings(t), withModels(l.models.Server), patient, conditions,
+	settings := slices.Concat(size.settings(t), withModels(l.models.Server), patient, conditions, also,
 		[]string{"HIPPOCAMPUS_ADMIN_KEY=" + adminKey, "E2E_CLOCK=" + l.clock})
 	l.servers = []*server{startProgram(t, binary, settings...)}
 	l.servers[0].key = adminKey

@@ -220,7 +220,7 @@ func TestThresholds_RaiseTheConfidenceOfContexts(t *testing.T) {
 		for n := range 12 {
 			l.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("Ada paints wall %d green.", n)}, 201)
 		}
-		l.irrelevant(10)
+		l.irrelevant("ada", 10, "Is the wall tall?", "Is Bob tall?", "Which road is tall?", "Is the green car tall?")
 		confidence := l.threshold("confidence")
 		if confidence["next"] != 0.17 {
 			t.Fatalf("%v", confidence)
@@ -250,11 +250,11 @@ func TestThresholds_RaiseTheConfidenceOfContexts(t *testing.T) {
 }
 
 // irrelevant gives feedback on results whose confidence is a little above the threshold, until there is enough of it.
-func (l *learner) irrelevant(enough int) {
-	l.t.Helper()
+func (s *server) irrelevant(user string, enough int, queries ...string) {
+	s.t.Helper()
 	given := 0
-	for _, query := range []string{"Is the wall tall?", "Is Bob tall?", "Which road is tall?", "Is the green car tall?"} {
-		r := l.call("POST", "/v1/recall", object{"user_id": "ada", "query": query, "route": false}, 200)
+	for _, query := range queries {
+		r := s.call("POST", "/v1/recall", object{"user_id": user, "query": query, "route": false}, 200)
 		var ids []any
 		for _, m := range r.list("memories") {
 			if c := m["confidence"].(float64); c >= 0.15 && c < 0.25 {
@@ -265,17 +265,17 @@ func (l *learner) irrelevant(enough int) {
 			continue
 		}
 		logged := func() string {
-			if list := l.call("GET", "/v1/recalls?user_id=ada&limit=1", nil, 200).list("recalls"); len(list) == 0 ||
+			if list := s.call("GET", "/v1/recalls?limit=1&user_id="+user, nil, 200).list("recalls"); len(list) == 0 ||
 				list[0]["id"] != r.body["recall_id"] {
 				return fmt.Sprint(list)
 			}
 			return ""
 		}
-		eventually(l.t, "the log of recalls", logged)
-		l.feedback(r.body["recall_id"], object{"user_id": "ada", "irrelevant": ids}, 200)
+		eventually(s.t, "the log of recalls", logged)
+		s.feedback(r.body["recall_id"], object{"user_id": user, "irrelevant": ids}, 200)
 		if given += len(ids); given >= enough {
 			return
 		}
 	}
-	l.t.Fatalf("only %d results have little confidence", given)
+	s.t.Fatalf("only %d results have little confidence", given)
 }
