@@ -73,7 +73,9 @@ func TestTools_SearchThePoolWhereTheKeyMay(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	whole, bound := f.connect(f.write, ""), f.connect(f.write, "?user_id=ada")
-	_, added := whole.call("add_memory", args{"user_id": "xuhang", "agent_id": "forge", "content": "Deploys with make release."})
+	_, added := whole.call("add_memory", args{
+		"user_id": "xuhang", "agent_id": "forge", "content": "Deploys with make release.",
+	})
 	body := strings.NewReader(fmt.Sprintf(`{"user_id":"xuhang","memory_id":%q}`, added.Memory.ID))
 	request, err := http.NewRequestWithContext(t.Context(), "POST", f.url+"/v1/pool", body)
 	f.must(err)
