@@ -24,7 +24,8 @@ type Maintenance interface {
 	// order. It takes a small part of the time of Facts.
 	FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]Position, error)
 	// Stale lists the owner's active memories that are old and rarely accessed, oldest
-	// first, with embeddings. It leaves out pinned memories, reflections, summaries and the sources of summaries.
+	// first, without embeddings. It leaves out pinned memories, reflections, summaries of conversations and the sources
+	// of summaries.
 	Stale(ctx context.Context, owner memory.Owner, f StaleFilter) ([]memory.Memory, error)
 	// Sources returns, for each of the ids that is a memory of the owner, the
 	// memories that it is derived from, in any status, oldest first, without

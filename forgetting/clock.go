@@ -44,8 +44,8 @@ type counted struct {
 	of map[string]*calendar // by agent; "": of memories without an agent, or whose agent has no active day of the user
 }
 
-func (c *counted) calendar(a db.Age) *calendar {
-	if own := c.of[a.AgentID]; own != nil {
+func (c *counted) calendar(agentID string) *calendar {
+	if own := c.of[agentID]; own != nil {
 		return own
 	}
 	return c.of[""]
@@ -106,12 +106,16 @@ func (c *calendar) at(amount time.Duration) time.Time {
 
 // idle is the time that counts since a memory was last accessed or changed.
 func (r Rule) idle(a db.Age, at time.Time) time.Duration {
-	since := idleSince(a)
+	return r.Passed(a.AgentID, idleSince(a), at)
+}
+
+// Passed is the time that counts between two instants for memories of an agent; empty: for the others.
+func (r Rule) Passed(agentID string, from, until time.Time) time.Duration {
 	if r.counted == nil {
-		return max(0, at.Sub(since))
+		return max(0, until.Sub(from))
 	}
-	c := r.counted.calendar(a)
-	return max(0, c.until(at)-c.until(since))
+	c := r.counted.calendar(agentID)
+	return max(0, c.until(until)-c.until(from))
 }
 
 // idleFor is the instant from which a memory has been idle for some time.
@@ -120,6 +124,6 @@ func (r Rule) idleFor(a db.Age, idle time.Duration) time.Time {
 	if r.counted == nil || idle <= 0 {
 		return since.Add(idle)
 	}
-	c := r.counted.calendar(a)
+	c := r.counted.calendar(a.AgentID)
 	return c.at(c.until(since) + idle)
 }

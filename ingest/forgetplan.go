@@ -67,6 +67,9 @@ func (p *forgetting) find(ctx context.Context) (err error) {
 	if docs, err = p.withFaded(ctx, docs); err != nil {
 		return err
 	}
+	if docs, err = p.withCondensed(ctx, docs, roots); err != nil {
+		return err
+	}
 	if p.turn == nil {
 		if docs, err = p.withInactive(ctx, docs, roots); err != nil {
 			return err
@@ -143,6 +146,41 @@ func (p *forgetting) withInactive(
 			continue // the messages lost it when it was forgotten
 		}
 		docs = append(docs, documentOf(m, sources[id]))
+	}
+	return docs, nil
+}
+
+// withCondensed adds the condensed summaries of condensed memories to be forgotten, since a later summary may have been
+// made of them.
+func (p *forgetting) withCondensed(
+	ctx context.Context, docs []db.Document, roots []memory.Memory,
+) ([]db.Document, error) {
+	added := map[string]bool{}
+	for _, root := range roots {
+		if root.Status != memory.Consolidated {
+			continue
+		}
+		relations, err := p.Records.Relations(ctx, p.owner.AppID, root.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range relations {
+			if r.Kind != memory.DerivedFrom || r.To != root.ID || added[r.From] {
+				continue
+			}
+			m, err := p.Records.Memory(ctx, p.owner.AppID, r.From)
+			if err != nil {
+				return nil, err
+			}
+			if m.Status != memory.Consolidated {
+				continue
+			}
+			sources, err := p.Records.Sources(ctx, p.owner, []string{m.ID})
+			if err != nil {
+				return nil, err
+			}
+			docs, added[m.ID] = append(docs, documentOf(m, sources[m.ID])), true
+		}
 	}
 	return docs, nil
 }

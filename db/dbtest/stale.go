@@ -33,7 +33,8 @@ func stale(t *testing.T, s db.Store) {
 		m.UpdatedAt = after(-4)
 	})
 	condensed, reflected := old(func(*memory.Memory) {}), old(func(*memory.Memory) {})
-	want = append(want, used, reflected, said)
+	core := old(func(m *memory.Memory) { m.Type, m.ConversationID = memory.TypeSummary, "" }) // of an episode
+	want = append(want, used, reflected, said, core)
 	others := []memory.Memory{
 		condensed,
 		old(func(m *memory.Memory) { m.CreatedAt = after(-5) }),
@@ -45,6 +46,7 @@ func stale(t *testing.T, s db.Store) {
 		}),
 		old(func(m *memory.Memory) { m.AccessCount = 5 }),
 		old(func(m *memory.Memory) { m.Status = memory.Forgotten }),
+		old(func(m *memory.Memory) { m.Type, m.ConversationID = memory.TypeSummary, "c" }),
 	}
 	summary := old(func(m *memory.Memory) { m.Type, m.Status = memory.TypeSummary, memory.Forgotten })
 	reflection := old(func(m *memory.Memory) { m.Type = memory.TypeReflection })
@@ -61,6 +63,9 @@ func stale(t *testing.T, s db.Store) {
 			{From: summary.ID, To: used.ID, Kind: memory.Supports, CreatedAt: epoch},
 		})
 	}))
+	for i := range want {
+		want[i].Embedding, want[i].OtherEmbedding = nil, nil
+	}
 	slices.SortFunc(want, func(a, b memory.Memory) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})

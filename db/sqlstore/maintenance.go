@@ -42,11 +42,12 @@ func (s *Store) Stale(ctx context.Context, owner memory.Owner, f db.StaleFilter)
 	if f.MessagesBefore.After(created) {
 		created = f.MessagesBefore
 	}
-	found, err := collect(ctx, s.conn, embeddedFields, `
-		SELECT `+memoryColumns+embeddingColumns+` FROM agent_memories AS m{| INDEXED BY agent_memories_by_time}
+	found, err := collect(ctx, s.conn, memoryFields, `
+		SELECT `+memoryColumns+` FROM agent_memories AS m{| INDEXED BY agent_memories_by_time}
 		WHERE app_id = $1 AND user_id = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
 			AND CASE WHEN memory_type = 'message' THEN last_accessed_at < $6 AND updated_at < $6 ELSE created_at < $7 END
-			AND status = 'active' AND access_count < $8 AND NOT pinned AND memory_type NOT IN ('reflection', 'summary')
+			AND status = 'active' AND access_count < $8 AND NOT pinned AND memory_type <> 'reflection'
+			AND (memory_type <> 'summary' OR conversation_id = '')
 			AND NOT EXISTS (SELECT 1 FROM memory_relations AS r JOIN agent_memories AS s ON s.id = r.from_id
 				WHERE r.to_id = m.id AND r.kind = 'derived_from' AND s.memory_type = 'summary')
 		ORDER BY created_at, id LIMIT $9`, owner.AppID, owner.UserID, f.After.At, orLeast(f.After.ID), created,

@@ -15,8 +15,8 @@ import (
 
 const goodSummary = `{"summary":"Ada swam for five days.","sources":[1,2,3,4,5]}`
 
-// group is five memories of 30 characters each, of ids 1 to 5.
-func group() (memories []memory.Memory) {
+// fiveSwims are five memories of 30 characters each, of ids 1 to 5.
+func fiveSwims() (memories []memory.Memory) {
 	for i := range 5 {
 		memories = append(memories, memory.Memory{
 			ID: fmt.Sprint(i + 1), Content: fmt.Sprintf("On day %d Ada swam %d lengths.", i+1, 10+i), Type: memory.TypeFact,
@@ -29,7 +29,7 @@ func group() (memories []memory.Memory) {
 // outcome describes the result of an answer: the summaries with their sources, the reasons for what is left out, or why
 // the answer is refused.
 func outcome(answer string) string {
-	found, err := parse(&llm.Answer{Text: answer}, group())
+	found, err := parse(&llm.Answer{Text: answer}, fiveSwims(), 3)
 	if err != nil {
 		return "refused: " + err.Error()
 	}

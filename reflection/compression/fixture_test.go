@@ -15,6 +15,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
+	"hippocampus/reflection/episodes"
 	"hippocampus/tests/apptest"
 )
 
@@ -26,7 +27,7 @@ var (
 const day = 24 * time.Hour
 
 // defaults are the defaults of server/config.
-var defaults = Settings{Similarity: 0.6, MinAge: 90 * day, MessageAge: 11 * day, Accesses: 5, MaxMemories: 2000}
+var defaults = Settings{MessageAge: 11 * day, Accesses: 5, MaxMemories: 2000}
 
 // fixture is a service on a real SQLite database, with a scripted model and a
 // clock that the test moves.
@@ -50,11 +51,25 @@ func newFixture(t *testing.T, set Settings) *fixture {
 	}
 	b.derive = derivation.New(b.store, b.pusher, b.embedder, clock.Now)
 	b.Service = New(Parts{
-		Records: b.store, Derive: b.derive, Chat: b.chat, Now: clock.Now, Log: zap.NewNop(),
+		Records: b.store, Derive: b.derive, Chat: b.chat, Now: clock.Now, Log: zap.NewNop(), Episodes: asStored{},
+		Rule: func(context.Context, memory.Owner) (Rule, error) { return rule{}, nil },
 	}, set)
 	b.chat.OnPrompt(func(llm.Prompt) (string, error) { return "", errors.New("the model is not to be asked") })
 	return b
 }
+
+// asStored leaves the episodes as a test has stored them.
+type asStored struct{}
+
+func (asStored) Make(context.Context, memory.Owner) (episodes.Made, error) {
+	return episodes.Made{}, nil
+}
+
+// rule counts all time, and keeps what is most important.
+type rule struct{}
+
+func (rule) Passed(_ string, from, until time.Time) time.Duration { return until.Sub(from) }
+func (rule) Keeps(a db.Age) bool                                  { return a.Importance == 1 }
 
 // about is an embedding of one topic: 0..15.
 func about(topic int) []float32 {
@@ -63,21 +78,40 @@ func about(topic int) []float32 {
 	return v
 }
 
-// add writes n memories about a topic of 100 days ago, a minute apart.
+// add writes n memories about a topic of 50 days ago, a minute apart. The statements of an agent are an episode.
 func (b *fixture) add(owner memory.Owner, topic, n int, change func(i int, m *memory.Memory)) []memory.Memory {
 	b.t.Helper()
 	list := make([]memory.Memory, n)
 	for i := range list {
 		content := fmt.Sprintf("On day %d of topic %d Ada swam %d lengths.", i, topic, 10+i)
 		m := b.derive.Draft(owner, content, memory.TypeFact, memory.Lifestyle, 0.7, about(topic))
-		m.CreatedAt = begin.Add(-100*day + time.Duration(topic)*time.Hour + time.Duration(i)*time.Minute)
+		m.CreatedAt = begin.Add(-50*day + time.Duration(topic)*time.Hour + time.Duration(i)*time.Minute)
 		m.UpdatedAt, m.LastAccessedAt = m.CreatedAt, m.CreatedAt
 		if change != nil {
 			change(i, &m)
 		}
 		list[i] = m
 	}
-	b.tx(owner, func(ctx context.Context, tx db.UserTx) error { return tx.Insert(ctx, list, b.clock.Now()) })
+	byAgent := map[string]*db.Episode{}
+	for _, m := range list {
+		if m.ConversationID != "" {
+			continue
+		}
+		if byAgent[m.AgentID] == nil {
+			byAgent[m.AgentID] = &db.Episode{
+				ID: memory.NewID(), Owner: owner, AgentID: m.AgentID, Began: m.CreatedAt, Basis: "1", Label: []byte("{}"),
+			}
+		}
+		e := byAgent[m.AgentID]
+		e.Ended, e.Members = m.CreatedAt, append(e.Members, m.ID)
+	}
+	b.tx(owner, func(ctx context.Context, tx db.UserTx) error {
+		err := tx.Insert(ctx, list, b.clock.Now())
+		for _, e := range byAgent {
+			err = errors.Join(err, tx.ChangeEpisodes(ctx, nil, []db.Episode{*e}, 1))
+		}
+		return err
+	})
 	return list
 }
 

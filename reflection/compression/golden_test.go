@@ -9,6 +9,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/episodes"
 )
 
 // rendering is a chat that keeps the prompt of a call and returns no answer.
@@ -43,8 +44,9 @@ func TestPrompts_AreGolden(t *testing.T) {
 		chat := &rendering{}
 		s := New(Parts{Chat: chat}, Settings{})
 		for name, ask := range map[string]func() error{
-			"compress":          func() error { _, err := s.ask(t.Context(), facts); return err },
-			"compress.messages": func() error { _, err := s.ask(t.Context(), messages); return err },
+			"compress":          func() error { _, err := s.ask(t.Context(), group{facts, 3, &episodes.Core{}}); return err },
+			"compress.pattern":  func() error { _, err := s.ask(t.Context(), group{facts, 1, &episodes.Core{}}); return err },
+			"compress.messages": func() error { _, err := s.ask(t.Context(), group{memories: messages, most: 3}); return err },
 			"condense": func() error {
 				_, why := NewCondenser(chat, limits).Condense(t.Context(), lines, Room{60, false}, language)
 				return errors.New(why)

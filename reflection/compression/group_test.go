@@ -2,77 +2,82 @@ package compression
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"hippocampus/db"
 	"hippocampus/internal/memory"
+	"hippocampus/reflection/episodes"
 )
 
-// at is a memory at an angle, in degrees.
-func at(name string, degrees float64) memory.Memory {
-	sin, cos := math.Sincos(degrees * math.Pi / 180)
-	return memory.Memory{ID: name, Content: name, Embedding: []float32{float32(cos), float32(sin)}}
-}
-
-func names(found [][]memory.Memory) (all []string) {
-	for _, group := range found {
-		all = append(all, strings.Join(memory.IDs(group), ""))
-	}
-	return all
-}
-
-func TestGroups_CollectRelatedMemories(t *testing.T) {
+// Three core statements stand for ten statements after 30 days, and one pattern for what is left after 90.
+func TestStage_FollowsTheAgeOfTheEpisode(t *testing.T) {
 	t.Parallel()
-	other := func(m memory.Memory, agent, model string) memory.Memory {
-		m.AgentID, m.EmbeddingModel = agent, model
-		return m
+	some := func(n, length int) (list []memory.Memory) {
+		for i := range n {
+			list = append(list, memory.Memory{ID: fmt.Sprint(i), Content: strings.Repeat("a", length)})
+		}
+		return list
 	}
-	long := func(m memory.Memory) memory.Memory { m.Content = strings.Repeat("a", 4096); return m }
-	crowd := []memory.Memory{at("+", 0)}
-	for i := range 25 { // the later, the nearer
-		crowd = append(crowd, at(string(rune('a'+i)), float64(25-i)))
+	id := memory.NewID()
+	of := func(pattern bool) []db.EpisodeMember {
+		core := memory.Memory{Type: memory.TypeSummary, Metadata: fmt.Appendf(nil, `{"episode":%q,"pattern":%t}`, id, pattern)}
+		return []db.EpisodeMember{{EpisodeID: id, Memory: core}, {EpisodeID: id}}
 	}
-	for name, test := range map[string]struct {
-		memories []memory.Memory
-		want     []string
+	for name, c := range map[string]struct {
+		left    []memory.Memory
+		members []db.EpisodeMember
+		days    int
+		want    string // "n>most" of each group, with "!" for a pattern
 	}{
-		"none":         {nil, nil},
-		"two are none": {[]memory.Memory{at("a", 0), at("b", 1)}, nil},
-		"in order":     {[]memory.Memory{at("a", 0), at("b", 50), at("c", 10)}, []string{"abc"}},
-		"too far":      {[]memory.Memory{at("a", 0), at("b", 60), at("c", 10)}, nil},
-		"two groups": {[]memory.Memory{at("a", 0), at("p", 90), at("b", 1), at("q", 91), at("c", 2), at("r", 92)},
-			[]string{"abc", "pqr"}},
-		"a seed that gathers too few leaves them to others": {[]memory.Memory{at("a", 0), at("b", 50), at("c", 60),
-			at("d", 70)}, []string{"bcd"}},
-		"agents apart": {[]memory.Memory{other(at("a", 0), "x", ""), at("b", 0), at("c", 0), at("d", 0)},
-			[]string{"bcd"}},
-		"models apart": {[]memory.Memory{at("a", 0), other(at("b", 0), "", "m"), at("c", 0), other(at("d", 0), "", "m"),
-			at("e", 0)}, []string{"ace"}},
-		"the nearest 20": {crowd, []string{"+ghijklmnopqrstuvwxy", "abcdef"}},
-		"a prompt's room": {[]memory.Memory{long(at("a", 0)), long(at("b", 6)), long(at("c", 5)), long(at("d", 4)),
-			long(at("e", 3)), long(at("f", 2))}, []string{"acdef"}},
-		"opposites differ": {[]memory.Memory{at("a", 0), at("b", 180), at("c", 180)}, nil},
+		"ten":                           {some(10, 9), nil, 30, "10>3"},
+		"eleven":                        {some(11, 9), nil, 89, "11>4"},
+		"three":                         {some(3, 9), nil, 30, "3>1"},
+		"two":                           {some(2, 9), nil, 100, ""},
+		"ten at once":                   {some(10, 9), nil, 90, "10>1!"},
+		"more than a prompt holds":      {some(70, 9), nil, 30, "60>18 10>3"},
+		"more, and old":                 {some(70, 9), nil, 90, "60>18 10>3"},
+		"longer than a prompt":          {some(4, 10_000), nil, 90, "2>1 2>1"},
+		"core statements":               {some(3, 9), of(false), 89, ""},
+		"old core statements":           {some(2, 9), of(false), 90, "2>1!"},
+		"one core statement":            {some(1, 9), of(false), 90, ""},
+		"a pattern, and what it lacked": {some(5, 9), of(true), 400, ""},
 	} {
-		for range 3 { // the same each time
-			if diff := cmp.Diff(test.want, names(groups(test.memories, 0.6))); diff != "" {
-				t.Errorf("%s: %s", name, diff)
+		var got []string
+		for _, g := range stage(id, c.left, c.members, time.Duration(c.days)*day) {
+			text := fmt.Sprintf("%d>%d", len(g.memories), g.most)
+			if g.core.Pattern {
+				text += "!"
 			}
+			if g.core.Episode != id {
+				t.Errorf("%s: of episode %q", name, g.core.Episode)
+			}
+			got = append(got, text)
+		}
+		if all := strings.Join(got, " "); all != c.want {
+			t.Errorf("%s: %q, want %q", name, all, c.want)
 		}
 	}
 }
 
-// The largest run that the default settings allow.
-func BenchmarkGroups(b *testing.B) {
-	memories := make([]memory.Memory, 2000)
-	for i := range memories {
-		v := make([]float32, 512)
-		v[i%512] = 1
-		memories[i] = memory.Memory{ID: fmt.Sprint(i), Content: "a", Embedding: v}
+// What a pattern stands for reaches back to the first statement, and the metadata of others mean nothing.
+func TestCoreOf_ReadsSummariesAlone(t *testing.T) {
+	t.Parallel()
+	id := memory.NewID()
+	m := memory.Memory{Type: memory.TypeSummary, CreatedAt: begin,
+		Metadata: fmt.Appendf(nil, `{"episode":%q,"from":"2026-02-01T00:00:00Z"}`, id)}
+	if c := episodes.CoreOf(m); c == nil || c.Episode != id || episodes.BeganAt(m).Equal(begin) {
+		t.Errorf("%+v", c)
 	}
-	for b.Loop() {
-		groups(memories, 0.6)
+	for _, metadata := range []string{"", "{}", `{"episode":7}`, `{"episode":"spring"}`, `[]`} {
+		m.Metadata = []byte(metadata)
+		if c := episodes.CoreOf(m); c != nil || !episodes.BeganAt(m).Equal(begin) {
+			t.Errorf("%s: %+v", metadata, c)
+		}
+	}
+	m.Metadata, m.Type = fmt.Appendf(nil, `{"episode":%q}`, id), memory.TypeFact
+	if episodes.CoreOf(m) != nil {
+		t.Error("a fact")
 	}
 }

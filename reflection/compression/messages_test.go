@@ -22,7 +22,6 @@ func (b *fixture) messages(conversation string, n int, change func(i int, m *mem
 		m.Speaker = "Ada"
 		m.Importance = 0.4
 		m.Content = fmt.Sprintf("In %s I swam %d lengths.", conversation, 10+i)
-		m.Embedding = about(i % 16) // no two are similar
 		m.CreatedAt = begin.Add(-20*day + time.Duration(i)*time.Minute)
 		m.UpdatedAt, m.LastAccessedAt = m.CreatedAt, m.CreatedAt
 		if change != nil {
@@ -82,20 +81,20 @@ func TestCompress_CondensesTheMessagesOfAConversation(t *testing.T) {
 	}
 }
 
-// Each conversation is condensed alone, and messages do not join related memories.
+// Each conversation is condensed alone, and its messages join no episode.
 func TestCompress_SeparatesConversations(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
 	b.messages("c1", 2, nil)
-	b.messages("c2", 3, func(_ int, m *memory.Memory) { m.Embedding = about(0) })
+	b.messages("c2", 3, nil)
 	b.messages("c2", 2, func(_ int, m *memory.Memory) { m.AgentID = "coach" })
-	b.messages("c3", 1, func(_ int, m *memory.Memory) { m.Embedding = about(0) })                               // alone
-	b.messages("", 3, func(_ int, m *memory.Memory) { m.Embedding = about(3) })                                 // related
-	b.messages("c4", 2, func(_ int, m *memory.Memory) { m.LastAccessedAt = begin.Add(-10 * day) })              // recalled
-	b.messages("c5", 2, func(_ int, m *memory.Memory) { m.CreatedAt, m.LastAccessedAt = begin, begin })         // fresh
-	b.messages("c6", 2, func(_ int, m *memory.Memory) { m.AccessCount = 5 })                                    // used
-	b.add(ada, 0, 2, func(_ int, m *memory.Memory) { m.CreatedAt = m.CreatedAt.Add(-day) })                     // two
-	b.add(ada, 0, 3, func(_ int, m *memory.Memory) { m.CreatedAt, m.Embedding = begin.Add(-20*day), about(5) }) // young
+	b.messages("c3", 1, nil)                                                                            // alone
+	b.messages("", 3, func(_ int, m *memory.Memory) { m.CreatedAt = begin.Add(-40 * day) })             // an episode
+	b.messages("c4", 2, func(_ int, m *memory.Memory) { m.LastAccessedAt = begin.Add(-10 * day) })      // recalled
+	b.messages("c5", 2, func(_ int, m *memory.Memory) { m.CreatedAt, m.LastAccessedAt = begin, begin }) // fresh
+	b.messages("c6", 2, func(_ int, m *memory.Memory) { m.AccessCount = 5 })                            // used
+	b.add(ada, 0, 2, func(_ int, m *memory.Memory) { m.CreatedAt = m.CreatedAt.Add(-day) })             // two
+	b.add(ada, 0, 3, func(_ int, m *memory.Memory) { m.CreatedAt = begin.Add(-20 * day) })              // young
 	r, err := b.Compress(t.Context(), ada, true)
 	if err != nil {
 		t.Fatal(err)
@@ -110,14 +109,14 @@ func TestCompress_SeparatesConversations(t *testing.T) {
 	}
 }
 
-func TestGroups_SplitLongConversations(t *testing.T) {
+func TestParts_FitIntoPrompts(t *testing.T) {
 	t.Parallel()
 	message := func(i, length int) memory.Memory {
 		return memory.Memory{ID: fmt.Sprint(i), Type: memory.TypeMessage, ConversationID: "c",
 			Content: strings.Repeat("a", length)}
 	}
 	var many, long []memory.Memory
-	for i := range maxMessages + 3 {
+	for i := range maxGroup + 3 {
 		many = append(many, message(i, 10))
 	}
 	for i := range 5 {
@@ -127,15 +126,15 @@ func TestGroups_SplitLongConversations(t *testing.T) {
 		messages []memory.Memory
 		want     []int
 	}{
-		"many":        {many, []int{maxMessages, 3}},
-		"one is left": {many[:maxMessages+1], []int{maxMessages}},
+		"many":        {many, []int{maxGroup, 3}},
+		"one is left": {many[:maxGroup+1], []int{maxGroup}},
 		"long":        {long, []int{2, 2}},
 		"too long for a pair": {[]memory.Memory{message(0, 20_000), message(1, 20_000), message(2, 9), message(3, 9)},
 			[]int{3}},
 	} {
 		var sizes []int
-		for _, group := range groups(test.messages, 0) {
-			sizes = append(sizes, len(group))
+		for _, part := range parts(test.messages) {
+			sizes = append(sizes, len(part))
 		}
 		if !slices.Equal(sizes, test.want) {
 			t.Errorf("%s: groups of %v messages, want %v", name, sizes, test.want)

@@ -59,14 +59,14 @@ type promptMemory struct {
 }
 
 // ask has the model summarise a group, in the group's language.
-func (s *Service) ask(ctx context.Context, group []memory.Memory) (condensed, error) {
-	zone, err := s.Zone.Of(ctx, group[0].Owner)
+func (s *Service) ask(ctx context.Context, g group) (condensed, error) {
+	zone, err := s.Zone.Of(ctx, g.memories[0].Owner)
 	if err != nil {
 		return condensed{}, err
 	}
-	group = memory.In(zone, group...)
-	lines, texts := make([]promptMemory, len(group)), make([]string, len(group))
-	for i, m := range group {
+	memories := memory.In(zone, g.memories...)
+	lines, texts := make([]promptMemory, len(memories)), make([]string, len(memories))
+	for i, m := range memories {
 		lines[i] = promptMemory{Number: i + 1, Said: m.CreatedAt.Format(prompt.Day), By: m.Speaker, Memory: m.Content}
 		texts[i] = m.Content
 	}
@@ -74,9 +74,9 @@ func (s *Service) ask(ctx context.Context, group []memory.Memory) (condensed, er
 	if err != nil {
 		return condensed{}, err
 	}
-	data := compressData{Quoted: quoted, MaxSummaries: maxSummaries, Messages: conversationOf(group) != ""}
+	data := compressData{Quoted: quoted, MaxSummaries: g.most, Messages: g.core == nil}
 	return prompt.Ask(ctx, compressPrompt, s.Chat, strings.Join(texts, "\n"), data,
-		func(answer *llm.Answer) (condensed, error) { return parse(answer, group) })
+		func(answer *llm.Answer) (condensed, error) { return parse(answer, memories, g.most) })
 }
 
 // runes counts the characters of all texts.
@@ -87,18 +87,15 @@ func runes(texts ...string) (n int) {
 	return n
 }
 
-// maxSummaries of one group.
-const maxSummaries = 3
-
 // condensed is a checked answer.
 type condensed struct {
 	summaries []derivation.Conclusion
 	leftOut   []string // the refused parts of the answer, with the reasons, and the memories that no summary stands for
 }
 
-// parse reads an answer about a group that was numbered from 1. A bad summary is left out, and the others are read.
+// parse reads an answer about memories that were numbered from 1, of at most so many summaries. A bad summary is left out, and the others are read.
 // KindBadAnswer: no summary is good.
-func parse(answer *llm.Answer, group []memory.Memory) (c condensed, err error) {
+func parse(answer *llm.Answer, memories []memory.Memory, most int) (c condensed, err error) {
 	var reply struct {
 		Summaries llm.Items[struct {
 			Summary string             `json:"summary"`
@@ -116,16 +113,17 @@ func parse(answer *llm.Answer, group []memory.Memory) (c condensed, err error) {
 		proposals[i] = derivation.Proposal{Text: p.Value.Summary, Sources: p.Value.Sources, Err: p.Err}
 	}
 	rules := derivation.Rules{
-		Field: "summaries", Template: compressPrompt, Max: maxSummaries, MaxRunes: memory.MaxContentRunes,
+		Field: "summaries", Template: compressPrompt, Max: most, MaxRunes: memory.MaxContentRunes,
 	}
-	if c.summaries, c.leftOut, err = rules.Check(proposals, group); err != nil {
+	if c.summaries, c.leftOut, err = rules.Check(proposals, memories); err != nil {
 		return c, err
 	}
 	if err := c.shorten(); err != nil {
 		return c, err
 	}
-	if kept := len(group) - len(c.cited()); kept > 0 {
-		c.leftOut = append(c.leftOut, fmt.Sprintf("no summary stands for %d of %d memories, which stay", kept, len(group)))
+	if kept := len(memories) - len(c.cited()); kept > 0 {
+		why := fmt.Sprintf("no summary stands for %d of %d memories, which stay", kept, len(memories))
+		c.leftOut = append(c.leftOut, why)
 	}
 	for _, why := range c.leftOut {
 		answer.Salvage("%s", why)

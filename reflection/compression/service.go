@@ -1,7 +1,7 @@
 // Package compression shortens memories:
 //
 //	recalled memories -> prompt -> one text that fits, cached by content         (Condenser)
-//	old, rarely accessed memories -> groups of related ones, and of messages of one
+//	old, rarely accessed memories -> groups of one episode, and of messages of one
 //	  conversation -> prompt -> summaries, embedded, stored, their sources consolidated (Service)
 //
 // Bad parts of an answer are left out. Without a good part nothing changes: a context then holds
@@ -24,6 +24,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/memory"
 	"hippocampus/reflection/derivation"
+	"hippocampus/reflection/episodes"
 )
 
 // Records is the part of the database that compression uses.
@@ -32,12 +33,18 @@ type Records interface {
 	Stale(ctx context.Context, owner memory.Owner, f db.StaleFilter) ([]memory.Memory, error)
 	ListMemories(ctx context.Context, f db.MemoryFilter) ([]memory.Memory, error)
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
+	EpisodesOf(ctx context.Context, owner memory.Owner, memories []string) (map[string]string, error)
+	AllEpisodes(ctx context.Context, owner memory.Owner) ([]db.Episode, error)
+	EpisodeMembers(ctx context.Context, owner memory.Owner, ids []string, at time.Time) ([]db.EpisodeMember, error)
+}
+
+// Episodes makes the episodes of users; see episodes.Service.
+type Episodes interface {
+	Make(ctx context.Context, owner memory.Owner) (episodes.Made, error)
 }
 
 // Settings of the runs; server/config holds their defaults and ranges.
 type Settings struct {
-	Similarity  float64       // least cosine of related memories
-	MinAge      time.Duration // younger memories are left alone, messages excepted
 	MessageAge  time.Duration // messages that were accessed within this time are left alone
 	Accesses    int           // memories with this many accesses are left alone
 	MaxMemories int           // in one run of a user, the oldest first
@@ -45,12 +52,14 @@ type Settings struct {
 
 // Parts are what a Service works with.
 type Parts struct {
-	Records Records
-	Derive  *derivation.Service
-	Chat    llm.Chat     // nil: no compression
-	Zone    zones.Finder // of the days in prompts
-	Now     func() time.Time
-	Log     *zap.Logger
+	Records  Records
+	Derive   *derivation.Service
+	Episodes Episodes
+	Rule     func(ctx context.Context, owner memory.Owner) (Rule, error) // with the user's active days
+	Chat     llm.Chat                                                    // nil: no compression
+	Zone     zones.Finder                                                // of the days in prompts
+	Now      func() time.Time
+	Log      *zap.Logger
 }
 
 // Service compresses.
@@ -70,7 +79,7 @@ type Result struct {
 	Stopped    string // why the remaining groups were left for another run; empty if no group was
 }
 
-// Group is the result for some related memories, or for messages of one conversation.
+// Group is the result for memories of one episode, or for messages of one conversation.
 type Group struct {
 	Memories  []string        // ids, oldest first
 	Summaries []memory.Memory // that replace them, without embeddings; empty in a dry run
@@ -79,9 +88,9 @@ type Group struct {
 	LeftOut   []string        // the refused parts of the model's answer, with the reasons
 }
 
-// Compress condenses groups of related memories among a user's old ones, and the old messages of each conversation,
-// each group in a transaction of its own. If the answer for one group is refused, the run goes on with the others. A
-// dry run lists the groups without asking the model. If several runs of a user take place at the same time, in any
+// Compress condenses what is left of a user's old episodes, and the old messages of each conversation, each group in a
+// transaction of its own. It makes the episodes before that and afterwards. If the answer for one group is refused, the
+// run goes on with the others. A dry run lists the groups without asking the model. If several runs of a user take place at the same time, in any
 // processes, at most one condenses.
 //
 // If the model or the embedder is unavailable, or another run comes between, the run ends. If it has condensed a group,
@@ -93,6 +102,17 @@ func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool)
 			"compression needs a chat model: set chat.api_key (DEEPSEEK_API_KEY) and restart the server")
 	}
 	ctx = llm.ForApp(ctx, owner.AppID)
+	if _, err := s.Episodes.Make(ctx, owner); err != nil {
+		return Result{}, err
+	}
+	result, err := s.run(ctx, owner, dryRun)
+	if err == nil && len(result.Groups) > 0 && !dryRun {
+		_, err = s.Episodes.Make(ctx, owner)
+	}
+	return result, err
+}
+
+func (s *Service) run(ctx context.Context, owner memory.Owner, dryRun bool) (Result, error) {
 	at := memory.Instant(s.Now())
 	state, err := s.Records.State(ctx, owner)
 	if err != nil {
@@ -104,17 +124,18 @@ func (s *Service) Compress(ctx context.Context, owner memory.Owner, dryRun bool)
 		return Result{}, err
 	}
 	result := Result{At: at, Considered: len(old), Groups: []Group{}}
+	groups, err := s.groups(ctx, owner, old, at)
+	if err != nil {
+		return result, err
+	}
 	condensed := false
-	for _, group := range groups(old, s.set.Similarity) {
-		if group, err = s.withSummaries(ctx, group); err != nil {
-			return result, err
-		}
-		done := Group{Memories: memory.IDs(group)}
+	for _, g := range groups {
+		done := Group{Memories: memory.IDs(g.memories)}
 		if dryRun {
 			result.Groups = append(result.Groups, done)
 			continue
 		}
-		err = s.condense(ctx, owner, group, last, at, &done)
+		err = s.condense(ctx, owner, g, last, at, &done)
 		switch {
 		case err == nil:
 			condensed, last = true, at
@@ -149,7 +170,7 @@ const stalePage = 200
 func (s *Service) stale(ctx context.Context, owner memory.Owner, at time.Time) (found []memory.Memory, err error) {
 	list := func(after memory.Memory, limit int) ([]memory.Memory, error) {
 		return s.Records.Stale(ctx, owner, db.StaleFilter{
-			Before: at.Add(-s.set.MinAge), MessagesBefore: at.Add(-s.set.MessageAge), Accesses: s.set.Accesses,
+			Before: at.Add(-coreAge), MessagesBefore: at.Add(-s.set.MessageAge), Accesses: s.set.Accesses,
 			After: db.Position{At: after.CreatedAt, ID: after.ID}, Limit: min(limit, s.set.MaxMemories-len(found)),
 		})
 	}
@@ -170,16 +191,19 @@ func (s *Service) stale(ctx context.Context, owner memory.Owner, at time.Time) (
 
 // condense replaces the memories of a group by summaries that stand for them, unless another run has compressed since
 // last. It adds the result to done.
-func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memory.Memory, last, at time.Time,
+func (s *Service) condense(ctx context.Context, owner memory.Owner, g group, last, at time.Time,
 	done *Group) error {
-	found, err := s.ask(ctx, group)
+	found, err := s.ask(ctx, g)
 	if err != nil {
 		return err
 	}
-	like := attributes(group)
+	like := attributes(g)
 	for i, c := range found.summaries {
 		found.summaries[i] = like
 		found.summaries[i].Content, found.summaries[i].Sources = c.Content, c.Sources
+		if g.core != nil {
+			standFor(&found.summaries[i], *g.core)
+		}
 	}
 	cited := found.cited()
 	d := derivation.Derivation{Owner: owner, Cause: "compression", Retire: slices.Sorted(maps.Keys(cited))}
@@ -199,17 +223,18 @@ func (s *Service) condense(ctx context.Context, owner memory.Owner, group []memo
 
 // attributes returns the values that all summaries of a group have in common. Summaries of messages are dated as the
 // last message.
-func attributes(group []memory.Memory) derivation.Conclusion {
-	c := derivation.Conclusion{
-		Type: memory.TypeSummary, Domain: derivation.CommonDomain(group), ConversationID: conversationOf(group),
-	}
-	for _, m := range group {
+func attributes(g group) derivation.Conclusion {
+	c := derivation.Conclusion{Type: memory.TypeSummary, Domain: derivation.CommonDomain(g.memories)}
+	for _, m := range g.memories {
 		switch {
-		case c.ConversationID == "":
+		case g.core != nil:
 			c.Importance = max(c.Importance, m.Importance)
 		case m.CreatedAt.After(c.At):
 			c.At, c.Importance = m.CreatedAt, memory.SummaryImportance
 		}
+	}
+	if g.core == nil {
+		c.ConversationID = g.memories[0].ConversationID
 	}
 	return c
 }
@@ -218,7 +243,7 @@ func attributes(group []memory.Memory) derivation.Conclusion {
 type Totals struct {
 	Users      int `json:"users"`
 	Considered int `json:"considered"` // old memories
-	Groups     int `json:"groups"`     // of related memories
+	Groups     int `json:"groups"`     // of an episode or a conversation
 	Refused    int `json:"refused"`    // groups that stay as they are; the next run tries them again
 	Summaries  int `json:"summaries"`  // stored
 	Retired    int `json:"retired"`    // memories that the summaries replace

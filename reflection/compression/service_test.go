@@ -56,10 +56,10 @@ func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 	}
 	p := b.chat.Prompts()[0]
 	if !strings.Contains(p.System, "[hippocampus/compress]") ||
-		!strings.Contains(p.User, `"number":4,"said":"2025-11-21, Friday"`) {
+		!strings.Contains(p.User, `"number":4,"said":"2026-01-10, Saturday"`) {
 		t.Errorf("prompt %s", p.User)
 	}
-	if r := b.compress(); r.Considered != 0 || len(b.chat.Prompts()) != 1 {
+	if r := b.compress(); len(r.Groups) != 0 || len(b.chat.Prompts()) != 1 {
 		t.Errorf("again: %+v", r)
 	}
 }
@@ -111,13 +111,13 @@ func TestCompress_LeavesRecentAndUsedMemories(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, defaults)
 	for topic, change := range map[int]func(i int, m *memory.Memory){
-		0: func(_ int, m *memory.Memory) { m.CreatedAt = begin.Add(-90 * day) },
+		0: func(_ int, m *memory.Memory) { m.CreatedAt = begin.Add(-30 * day) },
 		1: func(_ int, m *memory.Memory) { m.AccessCount = 5 },
 		2: func(_ int, m *memory.Memory) { m.Pinned = true },
 		3: func(_ int, m *memory.Memory) { m.Type = memory.TypeReflection },
-		4: func(_ int, m *memory.Memory) { m.Type = memory.TypeSummary },
+		4: func(_ int, m *memory.Memory) { m.Type, m.ConversationID = memory.TypeSummary, "c" },
 		5: func(_ int, m *memory.Memory) { m.Status = memory.Forgotten },
-		6: func(i int, m *memory.Memory) { m.Embedding = about(6 + i) },
+		6: func(_ int, m *memory.Memory) { m.Importance = 1 },
 		9: func(i int, m *memory.Memory) { m.AgentID = fmt.Sprint(i) },
 	} {
 		b.add(ada, topic, 3, change)
@@ -129,7 +129,7 @@ func TestCompress_LeavesRecentAndUsedMemories(t *testing.T) {
 	if diff := cmp.Diff(before, b.snapshot()); diff != "" {
 		t.Error(diff)
 	}
-	b.add(ada, 10, 3, func(i int, m *memory.Memory) { m.CreatedAt, m.AccessCount = begin.Add(-90*day-1000), 4 })
+	b.add(ada, 10, 3, func(i int, m *memory.Memory) { m.CreatedAt, m.AccessCount = begin.Add(-30*day-1000), 4 })
 	r, err := b.Compress(t.Context(), ada, true)
 	if err != nil || len(r.Groups) != 1 || len(r.Groups[0].Memories) != 3 || len(b.chat.Prompts()) != 0 {
 		t.Errorf("a dry run: %+v, %v", r, err)
@@ -144,11 +144,11 @@ func TestCompress_LimitsOneRun(t *testing.T) {
 	b := newFixture(t, set)
 	b.add(ada, 0, 260, nil)
 	r, err := b.Compress(t.Context(), ada, true)
-	if err != nil || r.Considered != 250 || len(r.Groups) != 13 {
+	if err != nil || r.Considered != 250 || len(r.Groups) != 5 {
 		t.Fatalf("%d considered, %d groups, %v", r.Considered, len(r.Groups), err)
 	}
 	for i, g := range r.Groups {
-		if want := min(20, 250-20*i); len(g.Memories) != want {
+		if want := min(60, 250-60*i); len(g.Memories) != want {
 			t.Errorf("group %d has %d memories, want %d", i, len(g.Memories), want)
 		}
 	}

@@ -67,7 +67,7 @@ func refusalOfSummary(t *testing.T) func(sources []string, claim string) string 
 		}
 		answer := map[string]any{"summaries": []any{map[string]any{"summary": claim, "sources": numbers}}}
 		return refusal(t, answer, func(a *llm.Answer) error {
-			_, err := parse(a, messages)
+			_, err := parse(a, messages, 3)
 			return err
 		})
 	}
@@ -100,7 +100,7 @@ func refusalOfCompression(t *testing.T) func(sources []string, claim string) str
 		}
 		answer := map[string]any{"summaries": []any{map[string]any{"summary": claim, "sources": numbers}}}
 		return refusal(t, answer, func(a *llm.Answer) error {
-			_, err := parse(a, memories)
+			_, err := parse(a, memories, 3)
 			return err
 		})
 	}

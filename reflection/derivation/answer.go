@@ -2,6 +2,7 @@ package derivation
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,8 +31,9 @@ type Conclusion struct {
 	Importance float64
 	Sources    []memory.Memory // at least one, all of the same agent
 
-	ConversationID string    // empty: it belongs to no conversation
-	At             time.Time // CreatedAt of the memory; zero: now
+	ConversationID string          // empty: it belongs to no conversation
+	At             time.Time       // CreatedAt of the memory; zero: now
+	Metadata       json.RawMessage // of the memory, or nil
 }
 
 // Rules are what proposals must satisfy.

@@ -108,7 +108,7 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 		m := s.Draft(d.Owner, c.Content, c.Type, c.Domain, c.Importance, vectors[i])
 		m.AgentID = c.Sources[0].AgentID
 		m.Embed(vectors[i], embedder.Model())
-		m.ConversationID = c.ConversationID
+		m.ConversationID, m.Metadata = c.ConversationID, c.Metadata
 		if !c.At.IsZero() {
 			m.CreatedAt = c.At
 		}

@@ -68,6 +68,7 @@ type Made struct {
 type label struct {
 	Terms []Term `json:"terms"`
 	Theme []Term `json:"theme,omitempty"` // terms of the theme
+	Core  bool   `json:"core,omitempty"`  // the episode is condensed
 	Name  *name  `json:"name,omitempty"`  // by a model; nil: it was not asked, without a title: its answer was refused
 }
 
@@ -119,7 +120,7 @@ func (s *Service) Make(ctx context.Context, owner memory.Owner) (Made, error) {
 func named(e, before db.Episode) json.RawMessage {
 	var now, then label
 	if json.Unmarshal(before.Label, &then) != nil || json.Unmarshal(e.Label, &now) != nil ||
-		!then.Name.keepsFor(e.Members) {
+		now.Core != then.Core || !then.Name.keepsFor(e.Members) {
 		return e.Label
 	}
 	now.Name = then.Name
@@ -134,7 +135,11 @@ func (s *Service) grouped(ctx context.Context, owner memory.Owner) (all []db.Epi
 	if err != nil {
 		return nil, 0, err
 	}
-	byAgent := statementsOf(docs, s.Now())
+	cores, in, err := s.condensed(ctx, owner, docs)
+	if err != nil {
+		return nil, 0, err
+	}
+	byAgent := statementsOf(docs, cores, s.Now())
 	embeddings := map[string][]float32{}
 	for _, items := range byAgent {
 		for _, it := range items {
@@ -152,7 +157,7 @@ func (s *Service) grouped(ctx context.Context, owner memory.Owner) (all []db.Epi
 	words := corpusOf(slices.Concat(slices.Collect(maps.Values(byAgent))...))
 	for agent, items := range byAgent {
 		for i := range items {
-			items[i].embedding = embeddings[items[i].id]
+			items[i].embedding, items[i].episode = embeddings[items[i].id], in[items[i].id]
 		}
 		episodes, n := rowsOf(items, words, s.Calibration(space))
 		for i := range episodes {
@@ -167,7 +172,7 @@ func (s *Service) grouped(ctx context.Context, owner memory.Owner) (all []db.Epi
 // statementsOf returns, for each agent, what may be in an episode: what the user has said or an app has written, each
 // statement once. Answers of the assistant, passages of documents, skills and what was inferred are left out, as are
 // messages that a fact stands for and those that are former.
-func statementsOf(docs []db.Document, now time.Time) map[string][]item {
+func statementsOf(docs []db.Document, cores map[string]*Core, now time.Time) map[string][]item {
 	stated := map[string]bool{}
 	for _, d := range docs {
 		if d.Type != memory.TypeMessage {
@@ -186,7 +191,11 @@ func statementsOf(docs []db.Document, now time.Time) map[string][]item {
 			isMessage && slices.ContainsFunc(d.Supersedes, func(f db.Former) bool { return f.From == d.ID }):
 			continue
 		}
-		byAgent[d.AgentID] = append(byAgent[d.AgentID], item{id: d.ID, at: d.CreatedAt, content: d.Content, domain: d.Domain})
+		it := item{id: d.ID, at: d.CreatedAt, content: d.Content, domain: d.Domain}
+		if c := cores[d.ID]; c != nil {
+			it.began, it.standsFor = c.From, d.DerivedFrom
+		}
+		byAgent[d.AgentID] = append(byAgent[d.AgentID], it)
 	}
 	for agent, items := range byAgent {
 		slices.SortFunc(items, byPlace)
@@ -197,19 +206,36 @@ func statementsOf(docs []db.Document, now time.Time) map[string][]item {
 
 // rowsOf groups items into episodes and themes, which are named by what the other words of the user lack.
 func rowsOf(items []item, words corpus, c memory.Calibration) (rows []db.Episode, themes int) {
-	groups := group(items, c)
+	open, condensed := []item{}, map[string][]item{}
+	for _, it := range items {
+		if it.episode == "" {
+			open = append(open, it)
+		} else {
+			condensed[it.episode] = append(condensed[it.episode], it)
+		}
+	}
+	groups := group(open, c)
+	for _, id := range slices.Sorted(maps.Keys(condensed)) {
+		groups = append(groups, condensed[id])
+	}
 	if len(groups) == 0 {
 		return nil, 0
 	}
 	labels := make([]label, len(groups))
 	rows = make([]db.Episode, len(groups))
 	for i, g := range groups {
-		labels[i].Terms = words.termsOf(g)
+		labels[i] = label{Terms: words.termsOf(g), Core: g[0].episode != ""}
 		rows[i] = db.Episode{
-			ID: idOf(g[0], "episode"), Began: g[0].at, Ended: g[len(g)-1].at,
+			ID: cmp.Or(g[0].episode, idOf(g[0], "episode")), Began: g[0].at, Ended: g[len(g)-1].at,
 		}
 		for _, it := range g {
 			rows[i].Members = append(rows[i].Members, it.id)
+			if !it.began.IsZero() && it.began.Before(rows[i].Began) {
+				rows[i].Began = it.began
+			}
+		}
+		for _, it := range g {
+			rows[i].Members = append(rows[i].Members, it.standsFor...) // an undo returns them to the episode
 		}
 	}
 	for _, theme := range themesOf(groups, items, c) {

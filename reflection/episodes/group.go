@@ -15,6 +15,9 @@ import (
 type item struct {
 	id        string
 	at        time.Time
+	began     time.Time // of a core statement; zero: at
+	standsFor []string  // ids of the memories that a core statement stands for
+	episode   string    // the condensed episode that it is in, or empty
 	content   string
 	domain    memory.Domain
 	embedding []float32 // unit length, or nil

@@ -19,7 +19,7 @@ type Episode struct {
 	ID       string
 	AgentID  string // of all its memories; empty: all agents share them
 	Title    string
-	From, To time.Time       // of its first and last memory
+	From, To time.Time       // of its first and last statement
 	Domains  []memory.Domain // of its memories, the most frequent first
 	Theme    Theme
 	Count    int             // of its memories
@@ -65,7 +65,8 @@ func (s *Service) List(ctx context.Context, f db.EpisodeFilter) ([]Episode, erro
 			continue // its last memory has left since it was listed
 		}
 		e := Episode{ID: row.ID, AgentID: row.AgentID, Memories: of[row.ID], Count: len(of[row.ID]), Ended: row.Ended}
-		e.From, e.To = e.Memories[0].CreatedAt, e.Memories[len(e.Memories)-1].CreatedAt
+		first := slices.MinFunc(e.Memories, func(a, b memory.Memory) int { return BeganAt(a).Compare(BeganAt(b)) })
+		e.From, e.To = BeganAt(first), e.Memories[len(e.Memories)-1].CreatedAt
 		e.Domains = domainsOf(e.Memories)
 		e.Title = cmp.Or(labels[i].Name.title(current), titleOf(labels[i].hold(labels[i].Terms, current)))
 		if e.Title == "" {

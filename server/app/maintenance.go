@@ -36,7 +36,10 @@ type maintenance struct {
 func openMaintenance(ctx context.Context, b base, s *stores, m *models, r *reading, w *writing) (*maintenance, error) {
 	mt := &maintenance{
 		compression: compression.New(compression.Parts{
-			Records: s.record, Derive: w.derivation, Chat: m.chat, Zone: s.zones.Of,
+			Records: s.record, Derive: w.derivation, Episodes: w.episodes, Chat: m.chat, Zone: s.zones.Of,
+			Rule: func(ctx context.Context, owner memory.Owner) (compression.Rule, error) {
+				return w.forgetting.RuleFor(ctx, owner)
+			},
 			Now: b.now, Log: b.log.Named("compression"),
 		}, compressionSettings(b.cfg)),
 		notifications: startNotifications(b, s.record),

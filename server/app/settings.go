@@ -91,7 +91,7 @@ var standardPace = Pace{
 	Jobs: 100 * time.Millisecond, Pushes: time.Second, Touches: time.Second, TurnRetry: time.Second,
 }
 
-// condensedAge is the age from which memories are condensed, unless they fade earlier.
+// condensedAge is the age from which messages are condensed, unless they fade earlier.
 const condensedAge = 90 * 24 * time.Hour
 
 // Each part of a recall has a share of recall.timeout, so that the answer arrives in time even if a slow part has to be
@@ -307,10 +307,8 @@ func forgettingSettings(cfg config.Config) forgetting.Settings {
 }
 
 func compressionSettings(cfg config.Config) compression.Settings {
-	c := cfg.Compression
 	return compression.Settings{
-		Similarity: 0.6, MinAge: condensedAge, MessageAge: messageAge(cfg), Accesses: spareFromAccesses,
-		MaxMemories: c.MaxMemories,
+		MessageAge: messageAge(cfg), Accesses: spareFromAccesses, MaxMemories: cfg.Compression.MaxMemories,
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"hippocampus/internal/llm/llmtest"
 )
 
-// Old notes are condensed into a summary that can be undone: one group gets a valid answer;
-// the other one gets a malformed answer and stays. A long context is condensed, and holds
+// Episodes are condensed into summaries that can be undone: one episode gets a valid answer; the other one gets a
+// malformed answer and stays. A long context is condensed, and holds
 // whole memories while the model's answers are malformed.
 func TestCompression_CondensesAndIsUndone(t *testing.T) {
 	onOneSize(t, func(t *testing.T, size size) {
@@ -21,13 +21,13 @@ func TestCompression_CondensesAndIsUndone(t *testing.T) {
 			}
 			return llmtest.Text(`{"summaries":[{"summary":"In 2020 Ada went sailing on four Sundays.","sources":[1,2,3,4]}]}`)
 		})
-		settings := append(size.settings(t), withModels(models)...)
+		settings := append(append(size.settings(t), withModels(models)...), "HIPPOCAMPUS_FORGETTING_CLOCK=wall")
 		s := start(t, append(settings, "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...) // no reflection by itself
 		note := func(topic int, content, at string) {
 			v := make([]float32, llmtest.Dim)
 			v[topic] = 1
 			models.Embedding(content, v)
-			body := object{"user_id": "ada", "content": content}
+			body := object{"user_id": "ada", "content": content, "importance": 0.7}
 			if at != "" {
 				body["at"] = at
 			}
@@ -37,7 +37,7 @@ func TestCompression_CondensesAndIsUndone(t *testing.T) {
 			note(0, fmt.Sprintf("Ada went sailing on Sunday number %d", i), fmt.Sprintf("2020-06-%02dT08:00:00Z", i+1))
 		}
 		for i := range 3 {
-			note(1, fmt.Sprintf("Ada lost chess game number %d", i), fmt.Sprintf("2020-07-%02dT08:00:00Z", i+1))
+			note(1, fmt.Sprintf("Ada lost chess game number %d", i), fmt.Sprintf("2020-09-%02dT08:00:00Z", i+1))
 		}
 		note(0, "Ada went sailing today", "")
 		before := s.active("ada")

@@ -2,6 +2,8 @@ package llmtest
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"hippocampus/internal/memory"
@@ -113,14 +115,33 @@ func insightsOf(lines []line) []map[string]any {
 	return []map[string]any{{"insight": joined, "sources": []int{lines[0].Number, lines[1].Number}}}
 }
 
-// summariesOf cites all memories and repeats half of their words.
-func summariesOf(lines []line) []map[string]any {
-	var sources []int
-	for _, l := range lines {
-		sources = append(sources, l.Number)
+var mostSummaries = regexp.MustCompile(`(?:One to|写一到) (\d+) `)
+
+// summariesOf divides the memories in their order into as many parts as the prompt admits summaries. Each summary keeps
+// the first sentences of a part, as many as have three fifths of its characters, at least one, and cites the part.
+func summariesOf(system string, lines []line) (summaries []map[string]any) {
+	most := 1
+	if m := mostSummaries.FindStringSubmatch(system); m != nil {
+		most, _ = strconv.Atoi(m[1])
 	}
-	all := wordsOf(lines)
-	return []map[string]any{{"summary": shortened(all, len([]rune(all))/2), "sources": sources}}
+	for part := range slices.Chunk(lines, (len(lines)+most-1)/most) {
+		var sources []int
+		var said []string
+		kept := ""
+		for _, l := range part {
+			sources = append(sources, l.Number)
+			said = append(said, text.Sentences(strings.TrimSpace(l.statement())+" ")...)
+		}
+		room := len([]rune(strings.Join(said, ""))) * 3 / 5
+		for _, sentence := range said {
+			if kept != "" && len([]rune(kept+sentence)) > room {
+				break
+			}
+			kept += sentence
+		}
+		summaries = append(summaries, map[string]any{"summary": strings.TrimSpace(kept), "sources": sources})
+	}
+	return summaries
 }
 
 var home = regexp.MustCompile(`\b(?:moved to|live in) ([A-Z]\w+)`)
