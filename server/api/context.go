@@ -117,6 +117,8 @@ type contextBody struct {
 	NotCondensed string             `json:"not_condensed,omitempty"` // why not condensed, if the request asked for it
 	Preferences  []preferenceBody   `json:"preferences"`
 	Dropped      []string           `json:"dropped"`
+	Episode      *titledEpisode     `json:"episode,omitempty"`    // that was opened
+	NoEpisode    string             `json:"no_episode,omitempty"` // why none was opened, if the request asked for one
 
 	MinConfidence thresholdUsed `json:"min_confidence"`
 	recallBody
@@ -180,15 +182,17 @@ func (h contextHandlers) post(ctx context.Context, r *frame.Request, body contex
 	if err != nil {
 		return nil, err
 	}
+	var opened *titledEpisode
 	if body.Episode != "" {
-		opened, err := h.Episodes.One(ctx, ask.Query.Owner, body.Episode, ask.Query.AgentID)
-		if err != nil {
+		if opened, err = h.open(ctx, &ask, body.Episode); err != nil {
 			return nil, err
 		}
-		ask.Episode = opened.Memories
 	}
 	made, err := h.make(ctx, ask)
-	made.Group = group
+	made.Group, made.Episode = group, opened
+	if body.Episode != "" && opened == nil {
+		made.NoEpisode = "no episode of the user clearly answers these words best"
+	}
 	return made, err
 }
 
@@ -204,6 +208,9 @@ func (h contextHandlers) request(r *frame.Request, body contextRequest) assembly
 		ConversationID: body.ConversationID, Room: room, Shares: budget.Shares, Language: body.Language,
 		Messages: body.Format == asMessages, Present: body.Present,
 		WithoutWorking: !frame.OrDefault(body.Working, true), Preferences: frame.OrDefault(body.Preferences, true),
+	}
+	if body.Episode != "" {
+		r.Note("episode", memory.CheckContent(body.Episode, memory.MaxContentRunes))
 	}
 	if body.Episode != "" && (body.Group || body.Scope == scopeApp) {
 		r.Note("episode", "is given with group or with the scope app: an episode is of one user")

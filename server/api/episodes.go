@@ -4,9 +4,11 @@ import (
 	"context"
 	"time"
 
+	"hippocampus/assembly"
 	"hippocampus/db"
 	"hippocampus/internal/memory"
 	"hippocampus/internal/wire"
+	"hippocampus/recall"
 	"hippocampus/reflection/episodes"
 	"hippocampus/server/frame"
 )
@@ -17,6 +19,9 @@ type EpisodeKeeper interface {
 	One(ctx context.Context, owner memory.Owner, id, seenBy string) (episodes.Episode, error)
 	// Of returns the episodes of memories, each with the memories next to it until an instant.
 	Of(ctx context.Context, owner memory.Owner, memories []string, until time.Time) (map[string]episodes.Episode, error)
+	// Answering returns the episode that clearly answers words best, if there is one; answers says how well memories do.
+	Answering(ctx context.Context, owner memory.Owner, seenBy string, answers map[string]float64) (
+		*episodes.Episode, error)
 	Make(ctx context.Context, owner memory.Owner) (episodes.Made, error)
 }
 
@@ -112,4 +117,54 @@ func (h episodeHandlers) remake(ctx context.Context, r *frame.Request) (any, err
 		return nil, err
 	}
 	return h.keeper.Make(ctx, owner)
+}
+
+// titledEpisode names an episode that a context opened.
+type titledEpisode struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+// searched is how many memories are recalled to find an episode.
+const searched = 20
+
+// open has a context open the episode with an id, or the one that clearly answers words best. nil: there is no such one,
+// or nothing is to be recalled. KindNotFound: the user has no episode with the id.
+func (h contextHandlers) open(ctx context.Context, ask *assembly.Request, idOrWords string) (*titledEpisode, error) {
+	q := ask.Query
+	chosen, err := h.Modes.Of(ctx, q.Owner, ask.ConversationID)
+	if err != nil {
+		return nil, err
+	}
+	if q.Memory = memory.Strictest(q.Memory, chosen); !q.Memory.Recalls() {
+		return nil, nil
+	}
+	var opened *episodes.Episode
+	if memory.IsID(idOrWords) {
+		e, err := h.Episodes.One(ctx, q.Owner, idOrWords, q.AgentID)
+		if err != nil {
+			return nil, err
+		}
+		opened = &e
+	} else {
+		answer, err := h.Recaller.Recall(ctx, recall.Query{
+			Owner: q.Owner, AgentID: q.AgentID, Text: idOrWords, At: q.At, Zone: q.Zone, Memory: q.Memory, Limit: searched,
+			NoTouch: true, NoRoute: true, NoRecollection: true,
+		})
+		if err != nil {
+			return nil, err
+		}
+		answers := map[string]float64{}
+		for _, m := range answer.Memories {
+			answers[m.Memory.ID] = m.Relevance * m.Confidence
+		}
+		if opened, err = h.Episodes.Answering(ctx, q.Owner, q.AgentID, answers); err != nil {
+			return nil, err
+		}
+	}
+	if opened == nil {
+		return nil, nil
+	}
+	ask.Episode = opened.Memories
+	return &titledEpisode{opened.ID, opened.Title}, nil
 }

@@ -144,9 +144,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	}, reflection.Settings{Rule: reflection.Rule{Importance: 4, Cooldown: time.Hour, MinFacts: 2}, MaxFacts: 100})
 	compressor := compression.New(compression.Parts{
 		Records: f.store, Derive: derive, Chat: f.chat, Now: f.now, Log: log, Episodes: f.episodes(),
-		Rule: func(ctx context.Context, owner memory.Owner) (compression.Rule, error) {
-			return forgetter.RuleFor(ctx, owner)
-		},
+		Rule: func(context.Context, memory.Owner) (compression.Rule, error) { return forgetter.Rule(), nil },
 	}, compression.Settings{Accesses: 5, MaxMemories: 2000})
 	for _, role := range memory.Roles {
 		f.issue(string(role), "app", role)

@@ -21,7 +21,8 @@ var saying = map[string]bool{
 	"content": true, "query": true, "previous": true, "present": true, "title": true, "tags": true, "metadata": true,
 	"value": true, "note": true, "workflow": true, "refusal": true, "reasoning_content": true, "tool_calls": true,
 	"function_call": true, "annotations": true, "file_text": true, "old_str": true, "new_str": true, "insert_text": true,
-	"text": true, // in the protocols of mounts
+	"episode": true, // also an id, which no secret looks like
+	"text":    true, // in the protocols of mounts
 }
 
 // maxWord is more characters than a word or a secret without a space has: longer ones are encoded files.

@@ -118,6 +118,9 @@ func (c connection) context(ctx context.Context, args arguments) (string, any, e
 		Memories []memoryBody `json:"memories"`
 		LeftOut  []omission   `json:"left_out"`
 		Degraded []string     `json:"degraded,omitempty"`
+
+		Episode   json.RawMessage `json:"episode,omitempty"`
+		NoEpisode string          `json:"no_episode,omitempty"`
 	}
 	answer, err := ask[contextAnswer](ctx, c.v1, http.MethodPost, "/v1/context", args)
 	if err != nil {

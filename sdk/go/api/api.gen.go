@@ -1693,6 +1693,9 @@ type ContextAnswer struct {
 	// Dropped Ids of memories that came back, and that the context does not have; `left_out` states why.
 	Dropped []ID `json:"dropped"`
 
+	// Episode The episode that the context opened; absent if it opened none.
+	Episode *TitledEpisode `json:"episode,omitempty"`
+
 	// Fit How well the user's memories fit the query at all: what `confidence` is computed from. Absent if no memory was
 	// compared with the query.
 	Fit *Fit `json:"fit,omitempty"`
@@ -1711,6 +1714,9 @@ type ContextAnswer struct {
 
 	// MinConfidence A threshold that the answer was made with.
 	MinConfidence ThresholdUsed `json:"min_confidence"`
+
+	// NoEpisode Why no episode was opened although the request asked for one; absent where that is not so.
+	NoEpisode *string `json:"no_episode,omitempty"`
 
 	// NotCondensed Why the memories are not condensed although they are many or did not fit; absent where that is not so.
 	NotCondensed *string `json:"not_condensed,omitempty"`
@@ -1895,9 +1901,12 @@ type ContextRequest struct {
 	// Domains Search these domains, without routing.
 	Domains *Domains `json:"domains,omitempty"`
 
-	// Episode The id of an episode, which the context opens: its memories are those of the episode alone, first those that the
-	// query finds, then the others, oldest first. `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes`
-	// name it. 404 if the user has no such episode. Not with `group`.
+	// Episode The id of an episode, or words for one ("when we planned the wedding"), which the context opens: its memories are
+	// those of the episode alone, first those that the query finds, then the others, oldest first.
+	// `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes` name ids; 404 if the user has no such
+	// episode. Words open the episode whose memories and title clearly answer them best, without a model; if there is no
+	// such episode, the context is the ordinary one. `episode` in the answer is the one that was opened, and
+	// `no_episode` says why none was. Not with `group`.
 	Episode *string `json:"episode,omitempty"`
 
 	// Filter Only memories for which all entries hold. An entry is one of
@@ -9983,6 +9992,14 @@ type TimeZone = string
 //
 // Example: 2026-01-31T08:00:00Z
 type Timestamp = time.Time
+
+// TitledEpisode The episode that the context opened; absent if it opened none.
+type TitledEpisode struct {
+	ID string `json:"id"`
+
+	// Title Example: Kyoto, ryokan
+	Title string `json:"title"`
+}
 
 // TokenCounts The tokens that models at endpoints have used for the app today, as the endpoints report them, else estimated. Other
 // servers may not have counted their last seconds yet.

@@ -467,6 +467,10 @@ class ContextAnswer(Model):
     not_condensed: str | None = None
     """Why the memories are not condensed although they are many or did not fit; absent where that is not so."""
 
+    episode: TitledEpisode | None = None
+    no_episode: str | None = None
+    """Why no episode was opened although the request asked for one; absent where that is not so."""
+
     preferences: list[ContextPreference]
     """
     What the user prefers, names and allergies that the query did not recall and that the context has. That counts
@@ -3632,6 +3636,13 @@ RFC 3339, in the years 1970 to 2200. `at` backdates a write and sets the clock o
 present. `since` (included) and `until` (excluded) bound when a memory was created.
 
 """
+
+
+class TitledEpisode(Model):
+    """The episode that the context opened; absent if it opened none."""
+
+    id: str
+    title: str
 
 
 class TokenCounts(Model):

@@ -203,9 +203,12 @@ class ContextRequest(TypedDict):
 
     episode: NotRequired[str]
     """
-    The id of an episode, which the context opens: its memories are those of the episode alone, first those that the
-    query finds, then the others, oldest first. `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes`
-    name it. 404 if the user has no such episode. Not with `group`.
+    The id of an episode, or words for one ("when we planned the wedding"), which the context opens: its memories are
+    those of the episode alone, first those that the query finds, then the others, oldest first.
+    `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes` name ids; 404 if the user has no such
+    episode. Words open the episode whose memories and title clearly answer them best, without a model; if there is no
+    such episode, the context is the ordinary one. `episode` in the answer is the one that was opened, and
+    `no_episode` says why none was. Not with `group`.
 
     """
 

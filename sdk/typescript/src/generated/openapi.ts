@@ -7439,11 +7439,20 @@ export interface components {
              */
             working_memory?: boolean;
             /**
-             * @description The id of an episode, which the context opens: its memories are those of the episode alone, first those that the
-             *     query finds, then the others, oldest first. `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes`
-             *     name it. 404 if the user has no such episode. Not with `group`.
+             * @description The id of an episode, or words for one ("when we planned the wedding"), which the context opens: its memories are
+             *     those of the episode alone, first those that the query finds, then the others, oldest first.
+             *     `GET /v1/users/{user_id}/episodes` and a recall with `expand: episodes` name ids; 404 if the user has no such
+             *     episode. Words open the episode whose memories and title clearly answer them best, without a model; if there is no
+             *     such episode, the context is the ordinary one. `episode` in the answer is the one that was opened, and
+             *     `no_episode` says why none was. Not with `group`.
              */
             episode?: string;
+        };
+        /** @description The episode that the context opened; absent if it opened none. */
+        TitledEpisode: {
+            id: string;
+            /** @example Kyoto, ryokan */
+            title: string;
         };
         /** @description A context, and what it was made of. */
         ContextAnswer: {
@@ -7501,6 +7510,9 @@ export interface components {
             condensed: boolean;
             /** @description Why the memories are not condensed although they are many or did not fit; absent where that is not so. */
             not_condensed?: string;
+            episode?: components["schemas"]["TitledEpisode"];
+            /** @description Why no episode was opened although the request asked for one; absent where that is not so. */
+            no_episode?: string;
             /**
              * @description What the user prefers, names and allergies that the query did not recall and that the context has. That counts
              *     as no access of them.
