@@ -163,10 +163,18 @@ func loopCommand() *cobra.Command {
 
 func yearsCommand() *cobra.Command {
 	var file string
+	var content bool
 	o := years.Options{}
 	c := &cobra.Command{
 		Use: "years", Short: "How many memories a user has after years, by the rules of forgetting", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if content {
+				r, err := years.RunContent(c.Context(), o, os.Stderr)
+				if err != nil {
+					return err
+				}
+				return deliver(r, file)
+			}
 			r, err := years.Run(o)
 			if err != nil {
 				return err
@@ -175,6 +183,7 @@ func yearsCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
+	f.BoolVar(&content, "content", false, "a server, and two users who say something in a year: what of it is found then")
 	f.IntVar(&o.Years, "years", 10, "years of the user")
 	f.IntVar(&o.Turns, "turns", 20, "turns a day")
 	f.IntVar(&o.Recalled, "recalled", 10, "memories of its topic that each turn recalls")

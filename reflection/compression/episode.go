@@ -40,6 +40,7 @@ func (s *Service) ofEpisodes(ctx context.Context, owner memory.Owner, statements
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(statements, func(a, b memory.Memory) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	left := map[string][]memory.Memory{}
 	for _, m := range statements {
 		age := db.Age{Type: m.Type, Domain: m.Domain, Importance: m.Importance, Pinned: m.Pinned}

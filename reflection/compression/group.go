@@ -30,7 +30,8 @@ type group struct {
 // talk is a conversation as an agent sees it.
 type talk struct{ agent, conversation string }
 
-// groups returns the messages of each conversation, and the statements of each episode that is old enough.
+// groups returns the messages of each conversation, and the statements of each episode that is old enough. A message
+// that is alone in its conversation is a statement.
 func (s *Service) groups(ctx context.Context, owner memory.Owner, old []memory.Memory, at time.Time) (
 	found []group, err error,
 ) {
@@ -48,6 +49,9 @@ func (s *Service) groups(ctx context.Context, owner memory.Owner, old []memory.M
 		messages[t] = append(messages[t], m)
 	}
 	for _, t := range order {
+		if len(messages[t]) < minGroup {
+			statements = append(statements, messages[t]...)
+		}
 		for _, part := range parts(messages[t]) {
 			if part, err = s.withSummaries(ctx, part); err != nil {
 				return nil, err

@@ -214,7 +214,18 @@ func rowsOf(items []item, words corpus, c memory.Calibration) (rows []db.Episode
 			condensed[it.episode] = append(condensed[it.episode], it)
 		}
 	}
-	groups := group(open, c)
+	var groups [][]item
+	for _, g := range group(open, c) {
+		if id := idOf(g[0], "episode"); len(condensed[id]) > 0 { // it was of this episode until it was forgotten
+			for i := range g {
+				g[i].episode = id
+			}
+			condensed[id] = append(condensed[id], g...)
+			slices.SortFunc(condensed[id], byPlace)
+		} else {
+			groups = append(groups, g)
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(condensed)) {
 		groups = append(groups, condensed[id])
 	}

@@ -34,7 +34,7 @@ func RulesText(r ChatRequest) string {
 	case "reflect":
 		answer = map[string]any{"insights": insightsOf(lines), "retire": []int{}}
 	case "compress":
-		answer = map[string]any{"summaries": summariesOf(r.System, lines)}
+		answer = map[string]any{"summaries": summariesOf(r.System, lines, 0.6)}
 	case "condense":
 		answer = map[string]any{"text": shortened(wordsOf(lines), roomOf(r.System+r.User))}
 	case "name":

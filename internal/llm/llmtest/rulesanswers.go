@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -117,9 +118,18 @@ func insightsOf(lines []line) []map[string]any {
 
 var mostSummaries = regexp.MustCompile(`(?:One to|写一到) (\d+) `)
 
-// summariesOf divides the memories in their order into as many parts as the prompt admits summaries. Each summary keeps
-// the first sentences of a part, as many as have three fifths of its characters, at least one, and cites the part.
-func summariesOf(system string, lines []line) (summaries []map[string]any) {
+// Summaries answers the prompt of compression: it divides the memories in their order into as many parts as the prompt
+// admits summaries. Each summary keeps the first sentences of a part, as many as have a share of its characters, at least
+// one, and cites the part.
+func Summaries(r ChatRequest, share float64) Reply {
+	data, err := json.Marshal(map[string]any{"summaries": summariesOf(r.System, linesOf(r.User), share)})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	return Text(string(data))
+}
+
+func summariesOf(system string, lines []line, share float64) (summaries []map[string]any) {
 	most := 1
 	if m := mostSummaries.FindStringSubmatch(system); m != nil {
 		most, _ = strconv.Atoi(m[1])
@@ -132,7 +142,7 @@ func summariesOf(system string, lines []line) (summaries []map[string]any) {
 			sources = append(sources, l.Number)
 			said = append(said, text.Sentences(strings.TrimSpace(l.statement())+" ")...)
 		}
-		room := len([]rune(strings.Join(said, ""))) * 3 / 5
+		room := int(share * float64(len([]rune(strings.Join(said, "")))))
 		for _, sentence := range said {
 			if kept != "" && len([]rune(kept+sentence)) > room {
 				break
