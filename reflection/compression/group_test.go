@@ -22,7 +22,8 @@ func TestStage_FollowsTheAgeOfTheEpisode(t *testing.T) {
 	}
 	id := memory.NewID()
 	of := func(pattern bool) []db.EpisodeMember {
-		core := memory.Memory{Type: memory.TypeSummary, Metadata: fmt.Appendf(nil, `{"episode":%q,"pattern":%t}`, id, pattern)}
+		metadata := fmt.Appendf(nil, `{"episode":%q,"pattern":%t}`, id, pattern)
+		core := memory.Memory{Type: memory.TypeSummary, Metadata: metadata}
 		return []db.EpisodeMember{{EpisodeID: id, Memory: core}, {EpisodeID: id}}
 	}
 	for name, c := range map[string]struct {

@@ -93,7 +93,8 @@ type condensed struct {
 	leftOut   []string // the refused parts of the answer, with the reasons, and the memories that no summary stands for
 }
 
-// parse reads an answer about memories that were numbered from 1, of at most so many summaries. A bad summary is left out, and the others are read.
+// parse reads an answer about memories that were numbered from 1, of at most so many summaries. A bad summary is left
+// out, and the others are read.
 // KindBadAnswer: no summary is good.
 func parse(answer *llm.Answer, memories []memory.Memory, most int) (c condensed, err error) {
 	var reply struct {

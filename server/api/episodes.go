@@ -128,8 +128,8 @@ type titledEpisode struct {
 // searched is how many memories are recalled to find an episode.
 const searched = 20
 
-// open has a context open the episode with an id, or the one that clearly answers words best. nil: there is no such one,
-// or nothing is to be recalled. KindNotFound: the user has no episode with the id.
+// open has a context open the episode with an id, or the one that clearly answers words best. nil: there is no such
+// one, or nothing is to be recalled. KindNotFound: the user has no episode with the id.
 func (h contextHandlers) open(ctx context.Context, ask *assembly.Request, idOrWords string) (*titledEpisode, error) {
 	q := ask.Query
 	chosen, err := h.Modes.Of(ctx, q.Owner, ask.ConversationID)

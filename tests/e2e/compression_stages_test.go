@@ -110,8 +110,8 @@ func (a *aged) left(user string) []string {
 	return all
 }
 
-// condensed compresses a user's only episode, and wants that a second run does nothing and asks no model. It returns the
-// ids of the summaries.
+// condensed compresses a user's only episode, and wants that a second run does nothing and asks no model. It returns
+// the ids of the summaries.
 func (a *aged) condensed(user string, summaries int) (ids []string) {
 	a.t.Helper()
 	groups := a.compress(user)

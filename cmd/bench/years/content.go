@@ -31,12 +31,12 @@ type ContentReport struct {
 
 // Content is what is left after a year.
 type Content struct {
-	Forgets    bool           `json:"forgets"`    // by the default rule; false: forgetting.max_share is 0
-	Keeps      float64        `json:"keeps"`      // the share of a text that a summary keeps; 0: nothing is compressed
-	Found      map[string]int `json:"found"`      // questions whose evidence is in the first ten results, by language
-	Active     int            `json:"active"`     // memories of both users
-	Tokens     int            `json:"tokens"`     // of their contents
-	Asked      int            `json:"asked"`      // prompts of the chat model by compression
+	Forgets bool           `json:"forgets"` // by the default rule; false: forgetting.max_share is 0
+	Keeps   float64        `json:"keeps"`   // the share of a text that a summary keeps; 0: nothing is compressed
+	Found   map[string]int `json:"found"`   // questions whose evidence is in the first ten results, by language
+	Active  int            `json:"active"`  // memories of both users
+	Tokens  int            `json:"tokens"`  // of their contents
+	Asked   int            `json:"asked"`   // prompts of the chat model by compression
 }
 
 // said is a statement of a user.
@@ -145,11 +145,14 @@ func (c *Content) live(ctx context.Context, o Options, lives map[string][]said, 
 	settings := []string{
 		"E2E_CLOCK=" + clock, "DEEPSEEK_API_KEY=key", "DEEPSEEK_API_BASE=" + models.URL(),
 		"HIPPOCAMPUS_REFLECTION_IMPORTANCE=1000",
+		"HIPPOCAMPUS_RECALL_RECOLLECT=false", // what has faded would be purged after 30 days
 	}
 	if !c.Forgets {
 		settings = append(settings, "HIPPOCAMPUS_FORGETTING_MAX_SHARE=0")
 	}
-	server, err := target.Start(ctx, target.Options{Size: target.Small, Settings: append(settings, o.Settings...), Build: []string{"-overlay", overlay}})
+	server, err := target.Start(ctx, target.Options{
+		Size: target.Small, Settings: append(settings, o.Settings...), Build: []string{"-overlay", overlay},
+	})
 	if err != nil {
 		return err
 	}
@@ -259,7 +262,7 @@ func (c *Content) night(
 // measure asks the questions, and counts what is active.
 func (c *Content) measure(ctx context.Context, client target.Client, questions []question) error {
 	type memories struct {
-		Memories []struct{ Content, Type string; AccessCount int `json:"access_count"`; Importance float64 } `json:"memories"`
+		Memories []struct{ Content string } `json:"memories"`
 	}
 	for _, q := range questions {
 		var found memories
@@ -283,7 +286,6 @@ func (c *Content) measure(ctx context.Context, client target.Client, questions [
 		}
 		c.Active += len(active.Memories)
 		for _, m := range active.Memories {
-			if os.Getenv("DBG") != "" { fmt.Fprintln(os.Stderr, "DBG", user, m.Type, m.AccessCount, m.Importance, m.Content) }
 			c.Tokens += text.CountTokens(m.Content)
 		}
 	}

@@ -119,8 +119,8 @@ func insightsOf(lines []line) []map[string]any {
 var mostSummaries = regexp.MustCompile(`(?:One to|写一到) (\d+) `)
 
 // Summaries answers the prompt of compression: it divides the memories in their order into as many parts as the prompt
-// admits summaries. Each summary keeps the first sentences of a part, as many as have a share of its characters, at least
-// one, and cites the part.
+// admits summaries. Each summary keeps the first sentences of a part, as many as have a share of its characters, at
+// least one, and cites the part.
 func Summaries(r ChatRequest, share float64) Reply {
 	data, err := json.Marshal(map[string]any{"summaries": summariesOf(r.System, linesOf(r.User), share)})
 	if err != nil {
