@@ -13068,9 +13068,10 @@ type ClientInterface interface {
 
 	// CompressMemoriesWithBody Condense old memories
 	//
-	// Memories that are old, rarely recalled and not pinned are grouped by what they are about. A model condenses each
-	// group of three or more into one to three memories of type `summary`; the originals become `consolidated`, and
-	// `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
+	// A model condenses what is left of an old episode, and old messages of a conversation, into memories of type
+	// `summary`: three for ten statements of an episode 30 active days after its latest one, and one 90 days after it. What
+	// is recalled often, pinned, kept by the rules of forgetting or expires stays as it is. The originals become
+	// `consolidated`, and `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
 	// part of an answer is left out (`left_out`), and what no summary stands for stays; without a good part the whole group
 	// stays (`refused`). A dry run lists the groups and changes nothing. A conflict: there is no chat model, or another run for this user came between. Role write.
 	//
@@ -13081,9 +13082,10 @@ type ClientInterface interface {
 
 	// CompressMemories Condense old memories
 	//
-	// Memories that are old, rarely recalled and not pinned are grouped by what they are about. A model condenses each
-	// group of three or more into one to three memories of type `summary`; the originals become `consolidated`, and
-	// `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
+	// A model condenses what is left of an old episode, and old messages of a conversation, into memories of type
+	// `summary`: three for ten statements of an episode 30 active days after its latest one, and one 90 days after it. What
+	// is recalled often, pinned, kept by the rules of forgetting or expires stays as it is. The originals become
+	// `consolidated`, and `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
 	// part of an answer is left out (`left_out`), and what no summary stands for stays; without a good part the whole group
 	// stays (`refused`). A dry run lists the groups and changes nothing. A conflict: there is no chat model, or another run for this user came between. Role write.
 	//
@@ -15219,9 +15221,10 @@ func (c *Client) PromoteCandidates(ctx context.Context, body PromoteCandidatesJS
 
 // CompressMemoriesWithBody Condense old memories
 //
-// Memories that are old, rarely recalled and not pinned are grouped by what they are about. A model condenses each
-// group of three or more into one to three memories of type `summary`; the originals become `consolidated`, and
-// `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
+// A model condenses what is left of an old episode, and old messages of a conversation, into memories of type
+// `summary`: three for ten statements of an episode 30 active days after its latest one, and one 90 days after it. What
+// is recalled often, pinned, kept by the rules of forgetting or expires stays as it is. The originals become
+// `consolidated`, and `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
 // part of an answer is left out (`left_out`), and what no summary stands for stays; without a good part the whole group
 // stays (`refused`). A dry run lists the groups and changes nothing. A conflict: there is no chat model, or another run for this user came between. Role write.
 //
@@ -15242,9 +15245,10 @@ func (c *Client) CompressMemoriesWithBody(ctx context.Context, contentType strin
 
 // CompressMemories Condense old memories
 //
-// Memories that are old, rarely recalled and not pinned are grouped by what they are about. A model condenses each
-// group of three or more into one to three memories of type `summary`; the originals become `consolidated`, and
-// `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
+// A model condenses what is left of an old episode, and old messages of a conversation, into memories of type
+// `summary`: three for ten statements of an episode 30 active days after its latest one, and one 90 days after it. What
+// is recalled often, pinned, kept by the rules of forgetting or expires stays as it is. The originals become
+// `consolidated`, and `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
 // part of an answer is left out (`left_out`), and what no summary stands for stays; without a good part the whole group
 // stays (`refused`). A dry run lists the groups and changes nothing. A conflict: there is no chat model, or another run for this user came between. Role write.
 //

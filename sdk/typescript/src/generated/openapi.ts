@@ -1584,9 +1584,10 @@ export interface paths {
         put?: never;
         /**
          * Condense old memories
-         * @description Memories that are old, rarely recalled and not pinned are grouped by what they are about. A model condenses each
-         *     group of three or more into one to three memories of type `summary`; the originals become `consolidated`, and
-         *     `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
+         * @description A model condenses what is left of an old episode, and old messages of a conversation, into memories of type
+         *     `summary`: three for ten statements of an episode 30 active days after its latest one, and one 90 days after it. What
+         *     is recalled often, pinned, kept by the rules of forgetting or expires stays as it is. The originals become
+         *     `consolidated`, and `POST /v1/memories/{id}/undo` of a summary brings them back. The schedule does this every night. A bad
          *     part of an answer is left out (`left_out`), and what no summary stands for stays; without a good part the whole group
          *     stays (`refused`). A dry run lists the groups and changes nothing. A conflict: there is no chat model, or another run for this user came between. Role write.
          */
