@@ -94,12 +94,8 @@ func stage(id string, left []memory.Memory, members []db.EpisodeMember, passed t
 // coresOf is how many core statements some statements have at most: three for ten.
 func coresOf(statements int) int { return (3*statements + 9) / 10 }
 
-// standFor dates a summary as the latest of its sources, notes what it stands for, and has it last as long as the source
-// that was recalled most.
+// standFor dates a summary as the latest of its sources, and notes what it stands for.
 func standFor(c *derivation.Conclusion, core episodes.Core) {
-	for _, m := range c.Sources {
-		c.Accesses = max(c.Accesses, m.AccessCount)
-	}
 	latest := slices.MaxFunc(c.Sources, func(a, b memory.Memory) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	first := slices.MinFunc(c.Sources, func(a, b memory.Memory) int {
 		return episodes.BeganAt(a).Compare(episodes.BeganAt(b))

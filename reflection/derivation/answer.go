@@ -34,7 +34,6 @@ type Conclusion struct {
 	ConversationID string          // empty: it belongs to no conversation
 	At             time.Time       // CreatedAt of the memory; zero: now
 	Metadata       json.RawMessage // of the memory, or nil
-	Accesses       int             // with which the memory begins
 }
 
 // Rules are what proposals must satisfy.
