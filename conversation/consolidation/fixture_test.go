@@ -86,7 +86,7 @@ func newFixture(t testing.TB, embedder llm.Embedder, withModel bool) *fixture {
 		OnChanged: func(memory.Owner) {}, OnAdded: func(context.Context, memory.Owner, int) {},
 	}, 0.5)
 	parts := Parts{Records: b.store, Writer: b.write, Facts: b.know, Guess: guess, Now: b.clock.Now,
-		Lease: time.Minute, Timeout: time.Minute,
+		Lease: time.Minute, Timeout: 10 * time.Minute, // one attempt may write hundreds of statements
 		OnAttempt: func(memory.ConsolidationType, memory.ConsolidationState) {}, Log: log}
 	if withModel {
 		parts.Chat = b.chat

@@ -229,6 +229,7 @@ func attributes(g group) derivation.Conclusion {
 		switch {
 		case g.core != nil:
 			c.Importance = max(c.Importance, m.Importance)
+			c.Accesses = max(c.Accesses, m.AccessCount) // it lasts no less than they would have
 		case m.CreatedAt.After(c.At):
 			c.At, c.Importance = m.CreatedAt, memory.SummaryImportance
 		}

@@ -31,6 +31,7 @@ type Conclusion struct {
 	Importance float64
 	Sources    []memory.Memory // at least one, all of the same agent
 
+	Accesses       int             // AccessCount of the memory
 	ConversationID string          // empty: it belongs to no conversation
 	At             time.Time       // CreatedAt of the memory; zero: now
 	Metadata       json.RawMessage // of the memory, or nil

@@ -109,6 +109,7 @@ func (s *Service) Derive(ctx context.Context, d Derivation, conclusions []Conclu
 		m.AgentID = c.Sources[0].AgentID
 		m.Embed(vectors[i], embedder.Model())
 		m.ConversationID, m.Metadata = c.ConversationID, c.Metadata
+		m.AccessCount = c.Accesses
 		if !c.At.IsZero() {
 			m.CreatedAt = c.At
 		}

@@ -527,6 +527,7 @@ const (
 	RecalledMemorySourcesOwnWrite  RecalledMemorySources = "own_write"
 	RecalledMemorySourcesSkill     RecalledMemorySources = "skill"
 	RecalledMemorySourcesSuccessor RecalledMemorySources = "successor"
+	RecalledMemorySourcesToDo      RecalledMemorySources = "to_do"
 	RecalledMemorySourcesVector    RecalledMemorySources = "vector"
 )
 
@@ -8466,6 +8467,11 @@ type RecalledMemory struct {
 	// Example: ["health"]
 	Tags *Tags `json:"tags,omitempty"`
 
+	// ToDo What was added because it states what is still to be done and the query asks for that; left out if nothing was.
+	//
+	// Example: 1
+	ToDo *float64 `json:"to_do,omitempty"`
+
 	// Type What kind of statement it is.
 	//
 	// Example: fact
@@ -9242,6 +9248,11 @@ type ScoreParts struct {
 	//
 	// Example: 0.05
 	Speaker float64 `json:"speaker"`
+
+	// ToDo Of something still to be done if the query asks for that.
+	//
+	// Example: 0
+	ToDo float64 `json:"to_do"`
 
 	// Update What was added to come before an earlier statement.
 	//

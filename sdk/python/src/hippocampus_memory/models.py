@@ -2814,6 +2814,9 @@ class RecalledMemory(Model):
     when: float
     """What was added because it states a time and the query asks when."""
 
+    to_do: float | None = None
+    """What was added because it states what is still to be done and the query asks for that; left out if nothing was."""
+
     routed: float
     """What was added because it is in a domain of the route."""
 
@@ -2847,7 +2850,7 @@ class RecalledMemory(Model):
     score: float
     """What the order is by."""
 
-    sources: list[Literal["vector", "lexical", "own_write", "skill", "successor", "former", "date"] | str]
+    sources: list[Literal["vector", "lexical", "own_write", "skill", "successor", "former", "date", "to_do"] | str]
     """How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. `former`: it was superseded, and is similar or was superseded by a candidate."""
 
     score_parts: ScoreParts | None = None
@@ -3214,6 +3217,9 @@ class ScoreParts(Model):
 
     when: float
     """Of a stated time if the query asks when."""
+
+    to_do: float
+    """Of something still to be done if the query asks for that."""
 
     routed: float
     """Of a domain of the route."""

@@ -6683,6 +6683,11 @@ export interface components {
              */
             when: number;
             /**
+             * @description What was added because it states what is still to be done and the query asks for that; left out if nothing was.
+             * @example 1
+             */
+            to_do?: number;
+            /**
              * @description What was added because it is in a domain of the route.
              * @example 0.005
              */
@@ -6739,7 +6744,7 @@ export interface components {
              */
             score: number;
             /** @description How it was found. `skill`: another workflow of its skill was, and it is the best proven one. `successor`: a message was whose statement it superseded. `former`: it was superseded, and is similar or was superseded by a candidate. */
-            sources: ("vector" | "lexical" | "own_write" | "skill" | "successor" | "former" | "date")[];
+            sources: ("vector" | "lexical" | "own_write" | "skill" | "successor" | "former" | "date" | "to_do")[];
             score_parts?: components["schemas"]["ScoreParts"];
             /** @description The memories that it was derived from, in any status; only with `expand: sources`. */
             derived_from?: components["schemas"]["Memory"][];
@@ -7246,6 +7251,11 @@ export interface components {
              * @example 0
              */
             when: number;
+            /**
+             * @description Of something still to be done if the query asks for that.
+             * @example 0
+             */
+            to_do: number;
             /**
              * @description Of a domain of the route.
              * @example 0
