@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// searched is a page in the index: its address, title, and the ids and texts of its headings in turn.
+// searched is a page in the index: its address, title, and the texts of its headings, from which site.js makes their ids.
 type searched struct {
 	Path     string   `json:"p"`
 	Title    string   `json:"t"`
@@ -43,7 +43,7 @@ func searchIndex(pages map[string]*page, navigation map[string][]section) ([]byt
 			s := searched{Path: p.path, Title: e.Title, Language: language, Headings: []string{}}
 			for _, h := range p.headings {
 				if h.Level > 1 {
-					s.Headings = append(s.Headings, h.ID, h.Text)
+					s.Headings = append(s.Headings, h.Text)
 				}
 			}
 			if !strings.HasPrefix(p.name, "decisions/") {

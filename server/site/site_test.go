@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/yuin/goldmark/ast"
+
 	"hippocampus/docs"
 	"hippocampus/server/static"
 )
@@ -97,6 +99,26 @@ func TestSite_PagesObeyTheirPolicy(t *testing.T) {
 			"<!-- raw HTML omitted"} {
 			if strings.Contains(content(t, file), forbidden) {
 				t.Errorf("%s contains %s", name, forbidden)
+			}
+		}
+	}
+}
+
+// The index of the search has no ids: site.js makes them from the texts of the headings, as this test does.
+func TestSite_HeadingsGiveTheirIDs(t *testing.T) {
+	t.Parallel()
+	pages, _, err := read(docs.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		made := &ids{used: map[string]int{}}
+		for _, h := range p.headings {
+			if h.Level == 1 {
+				continue
+			}
+			if id := string(made.Generate([]byte(h.Text), ast.KindHeading)); id != h.ID {
+				t.Errorf("%s: the heading %q gives the id %q, not %q", p.name, h.Text, id, h.ID)
 			}
 		}
 	}

@@ -248,13 +248,17 @@ func (c *Content) night(
 	var ignored any
 	for user := range users {
 		err := client.Call(ctx, "POST", "/v1/forget", map[string]any{"user_id": user, "dry_run": false}, &ignored)
-		if before := models.Chats(); err == nil && c.Keeps > 0 {
-			err = client.Call(ctx, "POST", "/v1/compress", map[string]any{"user_id": user}, &ignored)
-			c.Asked += models.Chats() - before
-		}
 		if err != nil {
 			return err
 		}
+		if c.Keeps == 0 {
+			continue
+		}
+		before := models.Chats()
+		if err := client.Call(ctx, "POST", "/v1/compress", map[string]any{"user_id": user}, &ignored); err != nil {
+			return err
+		}
+		c.Asked += models.Chats() - before
 	}
 	return client.Settle(ctx)
 }

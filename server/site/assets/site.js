@@ -47,8 +47,16 @@ function search() {
   document.addEventListener("click", (event) => { if (!event.target.closest("search")) results.hidden = true; });
 }
 
-// The index has the distances between the places of a word.
+// The index has the distances between the places of a word, and headings without their ids.
 function unpack(index) {
+  for (const page of index.pages) {
+    const used = {};
+    page.ids = page.h.map((heading) => {
+      const id = heading.trim().toLowerCase().replaceAll(" ", "-").replace(/[^\p{L}\p{N}\p{Mn}_-]/gu, "");
+      used[id] = (used[id] ?? -1) + 1;
+      return used[id] ? `${id}-${used[id]}` : id;
+    });
+  }
   for (const places of Object.values(index.words)) {
     for (let i = 1; i < places.length; i++) places[i] += places[i - 1];
   }
@@ -71,11 +79,11 @@ function find({ pages, words }, text) {
   });
   const hits = pages.map((page, place) => {
     let best = { score: 0 };
-    for (let i = 0; i < page.h.length; i += 2) {
-      const matching = wanted.filter((word) => begins(page.h[i + 1], word));
-      if (matching.length > best.score) best = { score: matching.length, id: page.h[i], text: page.h[i + 1] };
+    page.h.forEach((heading, i) => {
+      const matching = wanted.filter((word) => begins(heading, word));
+      if (matching.length > best.score) best = { score: matching.length, id: page.ids[i], text: heading };
       matching.forEach((word) => { const n = wanted.indexOf(word); points[place][n] = Math.max(points[place][n], 5); });
-    }
+    });
     const all = points[place].every((p) => p > 0);
     const own = page.l === document.documentElement.lang ? 1 : 0;
     return { page, heading: best, score: all ? points[place].reduce((a, b) => a + b) + own : 0 };
