@@ -21,6 +21,7 @@ func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 	b := newFixture(t, defaults)
 	old := b.add(ada, 0, 4, func(i int, m *memory.Memory) {
 		m.Importance, m.AgentID = 0.5+float64(i)/10, "coach"
+		m.AccessCount = i
 		if i > 0 {
 			m.Domain = memory.Tasks
 		}
@@ -37,7 +38,8 @@ func TestCompress_ReplacesMemoriesBySummaries(t *testing.T) {
 	}
 	first := b.memory(r.Groups[0].Summaries[0].ID)
 	if first.Content != "Ada swam 10 to 12 lengths." || first.Type != memory.TypeSummary || first.Importance != 0.8 ||
-		first.Domain != memory.Tasks || first.AgentID != "coach" || first.Status != memory.Active {
+		first.Domain != memory.Tasks || first.AgentID != "coach" || first.Status != memory.Active ||
+		first.AccessCount != 3 {
 		t.Errorf("%+v", first)
 	}
 	for _, m := range old {

@@ -47,7 +47,7 @@ func TestRecall_ExplainsScores(t *testing.T) {
 		for _, part := range m.Parts {
 			total += part
 		}
-		if math.Abs(total-m.Score) > 1e-12 || len(m.Parts) != 14 {
+		if math.Abs(total-m.Score) > 1e-12 || len(m.Parts) != 15 {
 			t.Errorf("%+v has parts that add up to %g", m, total)
 		}
 	}

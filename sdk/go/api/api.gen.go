@@ -10006,9 +10006,14 @@ type Timestamp = time.Time
 
 // TitledEpisode The episode that the context opened; absent if it opened none.
 type TitledEpisode struct {
+	// ID Its id.
+	//
+	// Example: 01980d3e-7f2a-7c31-9a44-6b0de2a9c301
 	ID string `json:"id"`
 
-	// Title Example: Kyoto, ryokan
+	// Title Its title.
+	//
+	// Example: Kyoto, ryokan
 	Title string `json:"title"`
 }
 

@@ -3648,7 +3648,10 @@ class TitledEpisode(Model):
     """The episode that the context opened; absent if it opened none."""
 
     id: str
+    """Its id."""
+
     title: str
+    """Its title."""
 
 
 class TokenCounts(Model):

@@ -7461,8 +7461,15 @@ export interface components {
         };
         /** @description The episode that the context opened; absent if it opened none. */
         TitledEpisode: {
+            /**
+             * @description Its id.
+             * @example 01980d3e-7f2a-7c31-9a44-6b0de2a9c301
+             */
             id: string;
-            /** @example Kyoto, ryokan */
+            /**
+             * @description Its title.
+             * @example Kyoto, ryokan
+             */
             title: string;
         };
         /** @description A context, and what it was made of. */
