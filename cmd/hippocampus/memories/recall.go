@@ -203,7 +203,7 @@ func printParts(s terminal.Screen, m Recalled) {
 		{"speaker", m.Speaker, "added since the query has the speaker's name"},
 		{"date", m.Date, "added since the query names its time"},
 		{"when", m.When, "added since it has a time and the query asks when"},
-		{"to do", m.ToDo, "added since it is still to be done and the query asks for that"},
+		{"to_do", m.ToDo, "added since it is still to be done and the query asks for that"},
 		{"routed", m.Routed, "added since its domain is in the route"},
 		{"question", m.Question, "share of its text that asks, which lowers it"},
 		{"message", m.Message, "added by the message it was taken from"},
