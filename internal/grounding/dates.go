@@ -106,6 +106,9 @@ func expandDays(s string) string {
 		parts := daysAfter.FindStringSubmatch(list)
 		return oneDay.ReplaceAllStringFunc(parts[3], func(d string) string { return parts[1] + d + parts[4] })
 	})
+	if !strings.Contains(s, "月") {
+		return s
+	}
 	return hanDays.ReplaceAllStringFunc(s, func(list string) string {
 		parts := hanDays.FindStringSubmatch(list)
 		return oneHanDay.ReplaceAllStringFunc(parts[2], func(d string) string { return parts[1] + d + "日" })

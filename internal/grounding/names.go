@@ -161,6 +161,9 @@ func chineseNamesIn(s string) []string {
 
 // chinesePlacesIn returns the Chinese places of places.txt in a text.
 func chinesePlacesIn(s string) []string {
+	if !strings.ContainsFunc(s, isHanRune) {
+		return nil
+	}
 	var found []string
 	for _, place := range places().chinese {
 		if strings.Contains(s, place) {

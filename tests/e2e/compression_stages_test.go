@@ -83,8 +83,8 @@ func (a *aged) compress(user string) (groups []object) {
 	return a.call("POST", "/v1/compress", object{"user_id": user}, 200).list("groups")
 }
 
-// told are statements of one episode.
-var told = []string{
+// ofTrip are statements of one episode.
+var ofTrip = []string{
 	"Ada plans a trip to Kyoto in June.", "Ada booked a ryokan in Kyoto for the trip.",
 	"Ada bought rail passes for the trip to Kyoto.", "Ada will meet Zaphod in Kyoto at the temple.",
 	"Ada packs two suitcases for the trip to Kyoto.", "Ada flew to Kyoto with a stop in Helsinki.",
@@ -92,10 +92,10 @@ var told = []string{
 	"Ada visited nine temples in Kyoto.", "Ada wants to see Kyoto again in autumn.",
 }
 
-// tell writes the statements, one a day, and returns their ids.
-func (a *aged) tell(user, agent string) (ids []string) {
+// writeTrip stores the statements, one a day, and returns their ids.
+func (a *aged) writeTrip(user, agent string) (ids []string) {
 	a.t.Helper()
-	for _, content := range told {
+	for _, content := range ofTrip {
 		ids = append(ids, a.write(user, agent, content))
 		a.pass(1)
 	}
@@ -137,7 +137,7 @@ func (a *aged) condensed(user string, summaries int) (ids []string) {
 func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 	onEachSize(t, func(t *testing.T, size size) {
 		a := startAged(t, size)
-		ids := a.tell("ada", "")
+		ids := a.writeTrip("ada", "")
 		used := a.write("ada", "", "Ada keeps the map of Kyoto from the trip.")
 		for range 5 {
 			a.call("POST", "/v1/recall", object{"user_id": "ada", "query": "the map of Kyoto", "limit": 1}, 200)
@@ -199,7 +199,7 @@ func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 func TestCompression_ForgetsWhatPatternsStandFor(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, size size) {
 		a := startAged(t, size)
-		ids := a.tell("ada", "guide")
+		ids := a.writeTrip("ada", "guide")
 		a.live("ada", "guide", 31)
 		a.condensed("ada", 3)
 		a.live("ada", "guide", 60)

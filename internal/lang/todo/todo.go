@@ -1,4 +1,4 @@
-// Package todo reads what somebody still has to do, and questions for it, in English and Chinese:
+// Package todo reads statements of what is still to be done, and questions for that, in English and Chinese:
 //
 //	"I still have to send the invoice to Greta." -> Open
 //	"I sent the invoice."                        -> Done
