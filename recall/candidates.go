@@ -40,7 +40,9 @@ func (s sources) names() []string { return sourceNames[s] }
 
 var sourceNames = func() (names [1 << 8][]string) {
 	for set := range names {
-		for i, name := range []string{nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor, nameFormer, nameDate, nameToDo} {
+		for i, name := range []string{
+			nameOwn, nameVectors, nameWords, nameSkill, nameSuccessor, nameFormer, nameDate, nameToDo,
+		} {
 			if set>>i&1 == 1 {
 				names[set] = append(names[set], name)
 			}

@@ -70,8 +70,8 @@ type relevant struct {
 	former     *former // nil: it is current, or the query does not ask for the past
 }
 
-// besidesTime is the share that words and similarity keep if the times of a query alone say what it asks for, or it asks
-// for all that is still to be done.
+// besidesTime is the share that words and similarity keep if the times of a query alone say what it asks for, or if it
+// asks for all that is still to be done.
 const besidesTime = 0.25
 
 // ofTopic is added to what is still to be done if the query asks for that about some topic.

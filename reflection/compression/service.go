@@ -90,8 +90,8 @@ type Group struct {
 
 // Compress condenses what is left of a user's old episodes, and the old messages of each conversation, each group in a
 // transaction of its own. It makes the episodes before that and afterwards. If the answer for one group is refused, the
-// run goes on with the others. A dry run lists the groups without asking the model. If several runs of a user take place
-// at the same time, in any processes, at most one condenses.
+// run goes on with the others. A dry run lists the groups without asking the model. If several runs of a user take
+// place at the same time, in any processes, at most one condenses.
 //
 // If the model or the embedder is unavailable, or another run comes between, the run ends. If it has condensed a group,
 // Stopped states the reason, else it returns an error (KindUnavailable, KindConflict). KindConflict also means that no

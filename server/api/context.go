@@ -118,7 +118,7 @@ type contextBody struct {
 	Preferences  []preferenceBody   `json:"preferences"`
 	Dropped      []string           `json:"dropped"`
 	Episode      *titledEpisode     `json:"episode,omitempty"`    // that was opened
-	NoEpisode    string             `json:"no_episode,omitempty"` // why no episode was opened, if the request asked for one
+	NoEpisode    string             `json:"no_episode,omitempty"` // why no episode was opened
 
 	MinConfidence thresholdUsed `json:"min_confidence"`
 	recallBody

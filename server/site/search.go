@@ -11,7 +11,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// searched is a page in the index: its address, title, and the texts of its headings, from which site.js makes their ids.
+// searched is a page in the index: its address, title, and the texts of its headings, from which site.js makes their
+// ids.
 type searched struct {
 	Path     string   `json:"p"`
 	Title    string   `json:"t"`

@@ -218,13 +218,13 @@ func today(ctx context.Context, client target.Client, clock, user string, life [
 			return nil, err
 		}
 		turn["messages"] = []map[string]any{{"role": "user", "content": now.text}, {"role": "assistant", "content": "OK."}}
-		var err error
+		var failed error
 		if recalled > 0 {
-			err = client.Call(ctx, "POST", "/v1/recall", map[string]any{
+			failed = client.Call(ctx, "POST", "/v1/recall", map[string]any{
 				"user_id": user, "query": now.text, "limit": recalled,
 			}, &ignored)
 		}
-		if err = cmp.Or(err, client.Call(ctx, "POST", "/v1/turns", turn, &ignored)); err != nil {
+		if err := cmp.Or(failed, client.Call(ctx, "POST", "/v1/turns", turn, &ignored)); err != nil {
 			return nil, err
 		}
 	}
