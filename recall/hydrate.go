@@ -143,8 +143,7 @@ func (s *Service) recalled(q Query, about userTerms, c scored, m memory.Memory) 
 	r := Recalled{
 		Memory: m, Similarity: c.cosine, Lexical: c.bm25, Neighbour: c.neighbour, Speaker: c.speaker, Date: c.date,
 		When: c.when, ToDo: c.toDo, Routed: c.routed, Question: c.question, Message: c.message, Skill: c.skill,
-		Rerank:    c.rerank,
-		Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
+		Rerank: c.rerank, Relevance: c.relevance, Confidence: c.confidence, Decay: c.decay, Importance: m.Importance,
 		Updates: c.update.earlier, Update: c.update.lift, Score: c.score, Sources: c.sources.names(),
 	}
 	if about.isOthers(m) {
