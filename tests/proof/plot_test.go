@@ -179,8 +179,9 @@ func (p *plot) settle() {
 // retention matches the retention of a forgotten memory, which depends on the time.
 var retention = regexp.MustCompile(`"retention":[^,}]+`)
 
-// lastSaid matches when a memory was last said, which depends on the time too.
-var lastSaid = regexp.MustCompile(`"last_said_at":"[^"]*",|,?"last_said_at":"[^"]*"`)
+// timed matches when a memory was last said, and since when a core statement speaks, which depend on the time too.
+var timed = regexp.MustCompile(
+	`"last_said_at":"[^"]*",|,?"last_said_at":"[^"]*"|"episode":"[^"]*","from":"[^"]*",?`)
 
 // shape describes the records of the user without ids, so that two users can be compared.
 func (p *plot) shape() string {
@@ -188,7 +189,7 @@ func (p *plot) shape() string {
 	ctx := p.t.Context()
 	all := p.chronicle()
 	named := func(text string) string {
-		text = lastSaid.ReplaceAllString(retention.ReplaceAllString(text, `"retention":0`), "")
+		text = timed.ReplaceAllString(retention.ReplaceAllString(text, `"retention":0`), "")
 		return strings.ReplaceAll(anyID.ReplaceAllStringFunc(text, func(id string) string {
 			if r, known := all[id]; known {
 				return "<" + r.Memory.Content + ">"
