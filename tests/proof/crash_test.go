@@ -99,7 +99,7 @@ func newCampaign(t *testing.T, size size) *campaign {
 	}
 	c.s = startFaulty(t, size, script(t), func(cfg *config.Config) {
 		cfg.Reflection.Importance = 1000 // only on request
-		cfg.Forgetting.Clock = "wall"    // episodes grow old although their users are away
+		cfg.Forgetting.Clock = "wall"    // without active days, episodes grow old
 	}, wrap)
 	return c
 }
