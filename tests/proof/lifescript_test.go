@@ -248,7 +248,26 @@ func (l *life) promote() {
 }
 
 func (l *life) compress() {
-	l.call("POST", "/v1/compress", fields{"user_id": "ada"}, 200)
+	for _, group := range l.call("POST", "/v1/compress", fields{"user_id": "ada"}, 200).list("groups") {
+		for _, summary := range (reply{body: group}).list("summaries") {
+			if summary["conversation_id"] == nil {
+				l.inherit(summary["id"].(string))
+			}
+		}
+	}
+}
+
+// inherit counts the accesses with which a core statement of an episode begins.
+func (l *life) inherit(id string) {
+	relations, err := l.s.records.Relations(l.t.Context(), ada.AppID, id)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, r := range relations {
+		if r.From == id && r.Kind == memory.DerivedFrom {
+			l.accesses[id] = max(l.accesses[id], l.accesses[r.To])
+		}
+	}
 }
 
 // prove lets the server compare and refill its stores.
