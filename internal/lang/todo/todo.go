@@ -46,7 +46,7 @@ var apostrophes = strings.NewReplacer("’", "'", "‘", "'")
 // kind is how a text is recognised.
 type kind struct {
 	hints   []string           // a text without any of them is not matched with english; nil: it always is
-	english *lazyregexp.Regexp // nil: there is none
+	english *lazyregexp.Regexp // nil: it has no such pattern
 	chinese *lazyregexp.Regexp
 }
 
