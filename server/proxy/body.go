@@ -105,17 +105,13 @@ type part struct {
 	attachment.Attachment
 }
 
-// UnmarshalJSON reads the fields of the shape of a part.
-func (p *part) UnmarshalJSON(raw []byte) error {
-	var fields map[string]any
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return err
-	}
+// partOf returns the fields of a part that have the types of the shape.
+func partOf(fields map[string]any) (p part) {
 	p.Type, _ = fields["type"].(string)
 	if p.Text, _ = fields["text"].(string); p.Text == "" {
 		p.Attachment = attachment.Of(fields)
 	}
-	return nil
+	return p
 }
 
 // UnmarshalJSON reads a string, null or a list of parts.
@@ -123,13 +119,16 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	if raw[0] != '[' {
 		return json.Unmarshal(raw, &c.text)
 	}
-	if err := json.Unmarshal(raw, &c.parts); err != nil {
+	var all []map[string]any // at once: a decoder for each part would take longer than the parts
+	if err := json.Unmarshal(raw, &all); err != nil {
 		return err
 	}
 	var texts []string
-	for _, p := range c.parts {
-		if p.Text != "" {
-			texts = append(texts, p.Text)
+	c.parts = make([]part, len(all))
+	for i, fields := range all {
+		c.parts[i] = partOf(fields)
+		if text := c.parts[i].Text; text != "" {
+			texts = append(texts, text)
 		}
 	}
 	c.text = strings.Join(texts, "\n")

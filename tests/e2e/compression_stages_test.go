@@ -57,8 +57,9 @@ func (a *aged) write(user, agent, content string) string {
 // live lets active days pass for a user, also with an agent unless it is empty.
 func (a *aged) live(user, agent string, days int) {
 	a.t.Helper()
+	a.pass(0)
 	for range days {
-		a.pass(1)
+		a.set(a.t, 1)
 		turn := object{
 			"user_id": user, "memory": "off", "wait": true, "messages": []object{{"role": "user", "content": "Hello!"}},
 		}
@@ -69,10 +70,12 @@ func (a *aged) live(user, agent string, days int) {
 	}
 }
 
-// pass moves the clock when no push holds a memory.
+// pass moves the clock when no push holds a memory. A failed push is tried again when the clock has moved.
 func (a *aged) pass(days int) {
 	a.t.Helper()
 	eventually(a.t, "the end of the pushes", func() string {
+		a.now = a.now.Add(time.Second)
+		a.set(a.t, 0)
 		return strings.Join(unconfirmed.FindAllString(a.call("GET", "/metrics", nil, 200).raw, -1), ", ")
 	})
 	a.set(a.t, days)
