@@ -3,7 +3,9 @@ package api
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -63,8 +65,8 @@ func unknownFields(size int) string {
 	return b.String()
 }
 
-// eachFaultyBody calls f with every faulty body of every route that takes a JSON body, of the largest size that the
-// route allows.
+// eachFaultyBody calls f with the faulty bodies of every route that takes a JSON body, of the largest size that the
+// route allows: with all of them if HIPPOCAMPUS_TEST_LONG is set, else with an eighth, which differs from route to route.
 func eachFaultyBody(f *fixture, call func(route, what, target, body string)) {
 	unknown := map[int64]string{}
 	for _, rt := range f.routes() {
@@ -80,6 +82,11 @@ func eachFaultyBody(f *fixture, call func(route, what, target, body string)) {
 		unknown[size] = cmp.Or(unknown[size], unknownFields(int(size)))
 		target := strings.NewReplacer(":id", "x", ":name", "x", ":key", "x", ":user_id", "x").Replace(rt.Path)
 		for what, body := range faultyBodies(op.Body, unknown[size]) {
+			hash := fnv.New32a()
+			_, _ = hash.Write([]byte(rt.Method + rt.Path + what))
+			if os.Getenv("HIPPOCAMPUS_TEST_LONG") == "" && hash.Sum32()%8 != 0 {
+				continue
+			}
 			call(rt.Method+" "+rt.Path, what, rt.Method+" "+target, body)
 		}
 	}
