@@ -66,7 +66,7 @@ func unknownFields(size int) string {
 }
 
 // eachFaultyBody calls f with the faulty bodies of every route that takes a JSON body, of the largest size that the
-// route allows: with all of them if HIPPOCAMPUS_TEST_LONG is set, else with an eighth, which differs from route to route.
+// route allows: with all of them if HIPPOCAMPUS_TEST_LONG is set, else with an eighth of them.
 func eachFaultyBody(f *fixture, call func(route, what, target, body string)) {
 	unknown := map[int64]string{}
 	for _, rt := range f.routes() {

@@ -13,7 +13,7 @@ import (
 // A data folder of the version whose built-in embedder hashed words serves at
 // once, and is re-embedded with the built-in model.
 func TestReembedding_ReplacesHashedVectors(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		hashing := llmtest.New(t) // computes the vectors of the hashed embedder
 		hashing.SetDim(llm.HashedDim)
 		s := start(t, slices.Concat(size.settings(t), []string{"HIPPOCAMPUS_PROJECTION_GRACE=1s",

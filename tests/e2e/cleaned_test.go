@@ -9,7 +9,7 @@ import (
 // A text with characters that a store cannot hold is kept with U+FFFD in their place, and the answer names the text. An
 // id or a name with such a character is refused.
 func TestTexts_AreCleanedAtEveryDoor(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for name, broken := range map[string]string{"NUL": `\u0000`, "half a pair": `\ud83d`, "a byte": "\xff"} {
 			user := "ada-" + strings.ReplaceAll(name, " ", "-")

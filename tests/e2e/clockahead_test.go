@@ -14,7 +14,7 @@ import (
 // A server whose clock is a month ahead dies during a turn. When the clock is right
 // again, the turn is processed, and verification names what is dated in the future.
 func TestClock_AheadHoldsNoWork(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var asked, killed atomic.Bool
 		models.OnPrompt("hippocampus/score", func(llmtest.ChatRequest) llmtest.Reply {

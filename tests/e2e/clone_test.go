@@ -94,7 +94,7 @@ func (s *server) recalledOf(user, query string, at time.Time) (list []string) {
 // A user with everything that an export can have is cloned: the copy answers as the original does, and afterwards
 // neither depends on the other.
 func TestClone_CopiesAUserInWhole(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		patient := []string{"HIPPOCAMPUS_REFLECTION_IMPORTANCE=100"}
 		s := start(t, slices.Concat(size.settings(t), withModels(models), patient)...)
@@ -157,7 +157,7 @@ func TestClone_CopiesAUserInWhole(t *testing.T) {
 // What is said after a clone is copied by the next one, unless both have gone on with a conversation, or a memory has
 // changed. A copy with events of its own keeps what it has.
 func TestClone_AddsWhatIsNew(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		said := func(user, conversation, text string) {
 			t.Helper()
@@ -215,7 +215,7 @@ func TestClone_AddsWhatIsNew(t *testing.T) {
 
 // A server that dies while it clones has copied a part; the next call copies the rest, and nothing twice.
 func TestClone_ContinuesAfterAKill(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		const n = 2000
 		for from := 0; from < n; from += 500 {

@@ -138,7 +138,7 @@ func (a *aged) condensed(user string, summaries int) (ids []string) {
 // without the user do not count. The episode stays, and has what stands for its statements. What is recalled often
 // stays as it is. Undone summaries bring everything back, for good.
 func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		a := startAged(t, size)
 		ids := a.writeTrip("ada", "")
 		used := a.write("ada", "", "Ada keeps the map of Kyoto from the trip.")
@@ -200,7 +200,7 @@ func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 // A condensed episode of an agent stays with the agent. When a statement is forgotten that a pattern stands for, what
 // it said is in no memory any more, and the others come back. An erasure leaves nothing.
 func TestCompression_ForgetsWhatPatternsStandFor(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		a := startAged(t, size)
 		ids := a.writeTrip("ada", "guide")
 		a.live("ada", "guide", 31)

@@ -12,7 +12,7 @@ import (
 // that are killed during a model call. Stated events become memories, an idle
 // conversation ends by itself, and an erasure removes everything.
 func TestConsolidation_HappensOnce(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var replays atomic.Int32
 		models.OnPrompt("hippocampus/replay", func(llmtest.ChatRequest) llmtest.Reply {

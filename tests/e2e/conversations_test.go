@@ -15,7 +15,7 @@ import (
 // a server is killed during the model call, and disappears when it is deleted or its
 // user is erased.
 func TestConversation_IsReadOnEveryReplica(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var asked atomic.Int32
 		models.OnPrompt("hippocampus/compact", func(r llmtest.ChatRequest) llmtest.Reply {

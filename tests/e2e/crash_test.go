@@ -215,7 +215,7 @@ func lighthouse(s *server, ids []string) string {
 }
 
 func TestTurns_SurviveModelOutage(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		factPerTurn(models)
 		s := start(t, slices.Concat(size.settings(t), withModels(models), impatient)...)

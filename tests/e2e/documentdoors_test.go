@@ -9,7 +9,7 @@ import (
 
 // Documents belong to one user of one app, and every door for writes holds for them.
 func TestDocuments_PassEveryDoor(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		id := s.call("POST", "/v1/documents", give("handbook", leave), 201).body["id"].(string)
 		other := s.call("POST", "/v1/documents", object{"user_id": "eve", "id": "handbook", "content": "Other."}, 201)
@@ -73,7 +73,7 @@ func TestDocuments_PassEveryDoor(t *testing.T) {
 
 // Documents follow an export, a clone, a rename, a merge and an erasure.
 func TestDocuments_FollowTheirUser(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.call("POST", "/v1/documents", give("handbook", leave+travel), 201)
 		s.call("POST", "/v1/documents", give("handbook", leave+travel2), 201)
@@ -112,7 +112,7 @@ func TestDocuments_FollowTheirUser(t *testing.T) {
 
 // However often a document is sent, also at once and after a crash, it is there once.
 func TestDocuments_AreThereOnce(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_API_MAX_INFLIGHT_WRITES=100")...) // no write is refused
 		handbook, _ := readHandbook(t)
 		var group sync.WaitGroup

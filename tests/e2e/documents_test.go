@@ -39,7 +39,7 @@ func (s *server) passagesOf(id any) []object {
 // Of twenty questions about a handbook of 3,000 words, recall finds the answer first for at least sixteen, and among
 // the first three for at least nineteen.
 func TestDocuments_AnswerQuestionsAboutAHandbook(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		handbook, questions := readHandbook(t)
 		stored := s.call("POST", "/v1/documents", give("handbook", handbook), 201)
@@ -85,7 +85,7 @@ func idsOf(passages []object) (ids []any) {
 // A new version keeps the passages that stay, as the memories that they are, and forgets those that are gone; the same
 // again changes nothing; a restore undoes a deletion, and nothing that was forgotten before it.
 func TestDocuments_AreReplacedByPart(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		first := s.call("POST", "/v1/documents", give("handbook", leave+travel+dogs), 201)
 		id := first.body["id"]
@@ -169,7 +169,7 @@ func TestDocuments_AreReplacedByPart(t *testing.T) {
 // A document says nothing about the user: the user's own sentence is found first, is superseded by no document, and
 // forgetting one of both leaves the other.
 func TestDocuments_SayNothingAboutTheUser(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		const own, question = "I live in Lisbon.", "Where do I live?"
 		s.call("POST", "/v1/turns", turn("ada", own), 200)

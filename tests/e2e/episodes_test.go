@@ -89,7 +89,7 @@ func agreement(life []lived, episodes []object) (precision, recall float64) {
 
 // The turns of half a year become the episodes that a reader finds, in English and Chinese.
 func TestEpisodes_AgreeWithAReader(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for _, name := range []string{"life_en", "life_zh", "other_en", "other_zh"} {
 			life := lifeOf(t, name)
@@ -119,7 +119,7 @@ func titles(episodes []object) (all []string) {
 // The nightly job has the chat model name episodes: a name that the memories do not have is refused, and a name goes
 // with a memory that it was read from.
 func TestEpisodes_AreNamedByAModel(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/name", func(r llmtest.ChatRequest) llmtest.Reply {
 			if strings.Contains(r.User, "Kyoto") {
@@ -156,7 +156,7 @@ func TestEpisodes_AreNamedByAModel(t *testing.T) {
 // it, and a key of one user reads the episodes of this user. They are made again when a conversation has ended, and
 // outlast a restart; they are made of a clone and after a merge, and an erasure removes them.
 func TestEpisodes_FollowTheirMemories(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		write := func(user, agent, at, content string) string {
 			t.Helper()

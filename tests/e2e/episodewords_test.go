@@ -51,7 +51,7 @@ var openings = []opening{
 
 // A context opens the episode that words clearly name, and else is the ordinary one.
 func TestContext_OpensEpisodesByWords(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		readers := map[string]map[string]string{} // the reader's episode of a statement, by life
 		for _, name := range []string{"life_en", "life_zh", "other_en", "other_zh"} {

@@ -127,7 +127,7 @@ func (b *inbox) set(shut bool) {
 // A stream and a webhook announce every event, in spite of a kill and from two
 // replicas, and an erasure removes the announcements.
 func TestEvents_ReachStreamAndWebhook(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		to := newInbox(t)
 		env := append(
 			size.settings(t),

@@ -111,7 +111,7 @@ const (
 // instruction, and a rollback takes the line back. A rejected line is proposed again after the user has said it
 // again, and a line leaves the instruction with the memory that it rests on.
 func TestEvolution_FollowsRequests(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), evolving("propose")...)...)
 		s.says("ada", "2026-02-01", short)
 		s.says("ada", "2026-02-01", "Never call me Ms Lovelace.")
@@ -177,7 +177,7 @@ func TestEvolution_FollowsRequests(t *testing.T) {
 // Without a model, a skill with a failing workflow gets the better one as its instruction, with the failing one
 // marked. Outcomes name the version, which shows the rates before and after. Moving users takes it along.
 func TestEvolution_FollowsOutcomesWithoutAModel(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), evolving("propose")...)...)
 		s.tried("ada", "Restart, then migrate", false, "down for an hour", "down again")
 		s.tried("ada", "Migrate, then restart", true, "fine", "fine")
@@ -232,7 +232,7 @@ func TestEvolution_FollowsOutcomesWithoutAModel(t *testing.T) {
 // A model writes the instruction from numbered evidence. Answers that are cut off, that cite nothing, that add names or
 // that repeat what fails change nothing, and are not asked for again from the same evidence.
 func TestEvolution_ChecksTheModel(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var asked atomic.Int32
 		answers := []string{
@@ -278,7 +278,7 @@ func unless(well bool, found any) string {
 // A server that publishes and is killed again and again publishes each request once. While memory is off for a user,
 // and for what a policy never keeps, nothing is published.
 func TestEvolution_OutlivesCrashes(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		users := []string{"off", "private"}
 		for i := range 8 {

@@ -8,7 +8,7 @@ import (
 // A conversation with turns of every kind is the same on the server that imports it: withdrawn ones, ones that memory
 // was off for, and ones with an end, with secrets, with forgotten statements and with parts that are not remembered.
 func TestExport_TurnsOfEachKindAreImported(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		source, target := start(t, size.settings(t)...), start(t, size.settings(t)...)
 		turn := func(id string, more object, contents ...string) {
 			t.Helper()

@@ -21,7 +21,7 @@ func (s *server) facts(user, query string) (values []any) {
 // arrives, and the memories change with it: at once, or by the schedule if the change is in
 // the future.
 func TestFacts_FollowTimeline(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_SCHEDULE_FACTS=@every 1s")...)
 		put := func(fields object) object {
 			fields["user_id"], fields["type"] = "ada", "profile"

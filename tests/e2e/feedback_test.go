@@ -21,7 +21,7 @@ func (s *server) counted(id string) string {
 // Feedback works with the settings of a new server: it is given by the id of an answer, and outlasts a restart. It goes
 // with the user through a clone, an export, a merge and an erasure.
 func TestFeedback_OfAContextGoesWithItsUser(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		const used = `{"irrelevant":0,"used":1,"wrong":0}`
 		s := start(t, size.settings(t)...)
 		var ids []string

@@ -54,7 +54,7 @@ func (r reply) effects() (effects []string) {
 
 // "Forget this" forgets a statement in all memories that state it, and one restore brings all of them back.
 func TestForget_ForgetsTheStatement(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		tell := func(user string) map[string]string {
 			s.chat(user,
@@ -147,7 +147,7 @@ func TestForget_HonoursScopeAndPins(t *testing.T) {
 // No reader of the conversation's log gets a forgotten text. The restore brings it back, and it is recognised if the
 // client reports it again.
 func TestForget_CoversTheLog(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		chat := []string{
 			"I am allergic to peanuts, so no satay for me, please. My dog is called Rex.",
@@ -224,7 +224,7 @@ func TestForget_CoversTheLog(t *testing.T) {
 // Memories are forgotten by turn, conversation and filter as well, pinned ones stay, and a deletion of a conversation
 // says what becomes of its memories.
 func TestForget_BySelection(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		texts := func() []string {
 			texts := []string{}

@@ -12,7 +12,7 @@ import (
 // A fact leaves its timeline with the memory that states it, comes back with the restore, and does not take the place
 // of what was recorded since.
 func TestForget_CoversTimelines(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		put := func(key, value string) {
 			t.Helper()
@@ -71,7 +71,7 @@ func TestForget_CoversTimelines(t *testing.T) {
 // A value on a timeline ends when another memory contradicts it, however that memory was made, so that a context has
 // only one of the two. The value is valid again when the change is undone, unless another value was recorded since.
 func TestFormer_CoversTimelines(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for user, tell := range map[string]func(user, memory string){
 			"turn": func(user, _ string) { s.call("POST", "/v1/turns", turn(user, "I live in Groningen now."), 200) },

@@ -9,7 +9,7 @@ import (
 // A statement that has stopped being true is not recalled, regardless of the way and the order in which the statements
 // were made: neither its fact nor the message that the fact was taken from. A query for the past finds it.
 func TestFormer_StatementsDoNotAnswer(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		say := func(user, at, content string) {
 			said := turn(user, content)
@@ -65,7 +65,7 @@ func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 // A former statement stays former when its successor is forgotten, with or without the successor's message. A restore
 // of the successor leads to the same answers as before.
 func TestFormer_StaysWhenItsSuccessorIsForgotten(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for scope, left := range map[string]string{"statement": "", "item": "I live in Groningen now."} {
 			for i, content := range []string{"I live in Utrecht.", "I live in Groningen now.", "My cat is called Tom."} {

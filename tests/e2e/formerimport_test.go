@@ -15,7 +15,7 @@ import (
 // Imported old chats are compared with what is known, by the times of both: the later statement is current, whether the
 // file or the server has it.
 func TestFormer_HoldsForImportedChats(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		sh := s.shell(t)
 		for user, c := range map[string]struct {

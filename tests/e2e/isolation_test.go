@@ -151,7 +151,7 @@ func TestIsolation_AppsAreSeparate(t *testing.T) {
 }
 
 func TestKeys_RolesLimitRequests(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		write := object{"user_id": "ada", "content": "x"}
 		ask := object{"user_id": "ada", "query": "x"}
@@ -180,7 +180,7 @@ func TestKeys_RolesLimitRequests(t *testing.T) {
 
 // Hostile requests are answered with a client error, never with 500.
 func TestAPI_BadInputIsNever500(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		long := strings.Repeat("字", 4097)
 		messages := func(contents ...string) object {

@@ -32,7 +32,7 @@ func withUnits(script []entry) (days []entry) {
 // confidence of contexts, and both find what the other has shared.
 func TestTwoWeeks_Teach(t *testing.T) {
 	script := withUnits(readScript(t))
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		l := newLife(t, size, script, append(evolving("propose"), "HIPPOCAMPUS_LEARNING_ENABLED=true",
 			"HIPPOCAMPUS_RECALL_LOG=true", "HIPPOCAMPUS_SCHEDULE_PURGE=@every 1s")...)
 		for _, e := range script {

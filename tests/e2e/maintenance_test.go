@@ -16,7 +16,7 @@ import (
 // Old memories fade: a preview lists them, a run forgets at most its share of them,
 // and a forgotten memory leaves both stores and can be restored.
 func TestForgetting_IsPreviewedAndUndone(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t),
 			"HIPPOCAMPUS_FORGETTING_CLOCK=wall", "HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none")...)
 		for i := range 3 {
@@ -60,7 +60,7 @@ func TestForgetting_IsPreviewedAndUndone(t *testing.T) {
 
 // Facts are condensed into an insight that names its sources, and undone.
 func TestReflection_CondensesAndIsUndone(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		models.OnPrompt("hippocampus/reflect", func(llmtest.ChatRequest) llmtest.Reply {
 			return llmtest.Text(`{"insights":[{"insight":"Ada trains for a triathlon.","sources":[1,2,3]}],"retire":[1,2,3]}`)
@@ -100,7 +100,7 @@ func TestReflection_CondensesAndIsUndone(t *testing.T) {
 
 // A new home replaces the old one; two likes both stay.
 func TestJudge_ReplacesContradictions(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		near := func(text string, second float32) { // the two have a cosine of 0.9, by the first number
 			v := make([]float32, llmtest.Dim)

@@ -25,7 +25,7 @@ func off(mode, conversation string, contents ...string) object {
 // What is said while memory is off, or only read, is in no memory, candidate, summary, prompt or embedding, and in no
 // row but that of its turn in a conversation: not after a kill, a replay or a consolidation either.
 func TestMemoryOff_TurnsKeepNothing(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var sent readings
 		models.OnChat(func(r llmtest.ChatRequest) llmtest.Reply { sent.add(r.System, r.User); return llmtest.Rules(r) })

@@ -19,7 +19,7 @@ func (s *server) setConversationMemory(id, mode string) {
 // door, and what asks for it follows the setting. The user's other conversations are not affected, nor is a
 // conversation of the same id of another user. The setting ends with the conversation.
 func TestMemoryOff_OfAConversation(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, append(size.settings(t), "HIPPOCAMPUS_RECALL_LOG=true")...)
 		s.call("POST", "/v1/turns", off("on", "", "I am allergic to peanuts."), 200)
 		for _, mode := range []string{"off", "read"} {

@@ -9,7 +9,7 @@ import (
 // Turns are stored without becoming memories, and writes are refused. Other keys are not affected, and the mode of a
 // key makes no turn that is sent again with another key a conflict.
 func TestMemoryOff_OfAKey(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s, model := startProxy(t, size.settings(t)...)
 		whole := s.key
 		s.call("POST", "/v1/turns", turn("ada", "I am allergic to peanuts."), 200)

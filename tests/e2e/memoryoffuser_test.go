@@ -16,7 +16,7 @@ func (s *server) setMemory(user, mode string) {
 // While memory is off for a user, or only read, nothing new of the user is kept by any door, and the recalls follow the
 // setting. Other users are not affected, and a turn that is reported again is the same turn.
 func TestMemoryOff_OfAUser(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		known := off("on", "c", "I am allergic to peanuts.")
 		known["id"] = "t-1"

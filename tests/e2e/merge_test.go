@@ -9,7 +9,7 @@ import (
 
 // A visitor logs in: recall as the user finds what both said, as the visitor nothing, and the stores stay equal.
 func TestMerge_MovesAVisitorToAUser(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.call("POST", "/v1/turns", turn("vis/itor", "I work as a marine biologist in Lisbon."), 200)
 		s.call("POST", "/v1/memories", object{"user_id": "vis/itor", "content": "Likes tea."}, 201)

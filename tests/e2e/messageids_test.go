@@ -19,7 +19,7 @@ func identified(from int, contents ...string) (messages []object) {
 // A client sets ids of its messages. Each id is one event, whatever part of the chat is reported to any of several
 // servers, and its words do not matter.
 func TestMessageIDs_DecideWhatIsOneEvent(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		settings := size.settings(t)
 		servers := []*server{start(t, settings...)}
 		if size.name != "sqlite" {

@@ -5,7 +5,7 @@ import "testing"
 // A question in the first person finds the user's own sentence first, among ten messages in which other people say the
 // same about themselves. Without the user's sentence, no message has full confidence.
 func TestRecall_FindsTheUsersOwnSentenceAmongOthers(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for user, c := range map[string]struct {
 			own, question string

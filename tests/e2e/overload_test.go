@@ -82,7 +82,7 @@ func (s *server) contents(user string) (list []any) {
 // While all slots of direct writes are taken, further ones are refused and leave nothing behind, and everything else is
 // served. Repeated later, they are stored once.
 func TestOverload_RefusesDirectWritesAlone(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		h := hold(t, models)
 		s := start(t, append(append(size.settings(t), withModels(models)...),

@@ -57,7 +57,7 @@ const facts = "&type=fact&status=active"
 // What a person says belongs to that person. What a person says of another one is a memory of that one too,
 // and names the speaker; it does not replace what the other has said, and is replaced by it.
 func TestPeople_StatementsBelongToTheirSpeakers(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.call("POST", "/v1/turns", among(1,
 			words("Ana", "I live in Lisbon. Ben is allergic to peanuts."),
@@ -100,7 +100,7 @@ func TestPeople_StatementsBelongToTheirSpeakers(t *testing.T) {
 }
 
 func TestPeople_SpeakChinese(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		group := object{"安娜": "u-ana", "小本": "u-ben"}
 		say := func(day int, lines ...object) reply {
@@ -127,7 +127,7 @@ func TestPeople_SpeakChinese(t *testing.T) {
 // The same turn again is the same for everybody, with and without an id. A turn that is taken back or replaced is so
 // for everybody, and a copy alone by its own id.
 func TestPeople_TurnsAreRepeatedAndTakenBackTogether(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		first := among(1, words("Ana", "I live in Lisbon."), words("Ben", "I work as a nurse."))
 		first["id"] = "turn-1"

@@ -47,7 +47,7 @@ func members(r reply, part string) string {
 // A group recalls what its members have said to each other, with the names, and nothing that one of them said alone,
 // neither elsewhere nor in the same conversation.
 func TestPeople_GroupRecallsWhatWasSaidToIt(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.spoken()
 		found := s.call("POST", "/v1/recall", peanuts("u-cleo", "trip"), 200)
@@ -107,7 +107,7 @@ func TestPeople_GroupRecallsWhatWasSaidToIt(t *testing.T) {
 // A key of one user names no other participant, reads nothing of theirs, and takes back nothing of theirs. Another app
 // has another conversation.
 func TestPeople_KeysAndAppsAreSeparate(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.spoken()
 		whole := s.key
@@ -157,7 +157,7 @@ func TestPeople_KeysAndAppsAreSeparate(t *testing.T) {
 // Nothing is kept of a participant for whom memory is off, in any user's store. What an erased participant has said is
 // in no copy, and what the others have said stays.
 func TestPeople_LeaveTogetherWithTheirWords(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.spoken()
 		s.call("PUT", "/v1/users/u-cleo", object{"memory": "off"}, 200)
@@ -215,7 +215,7 @@ func TestPeople_LeaveTogetherWithTheirWords(t *testing.T) {
 
 // Copies are exported and imported, and follow a user who gets another id.
 func TestPeople_FollowTheirUsers(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.spoken()
 		file := filepath.Join(t.TempDir(), "export.jsonl")

@@ -14,7 +14,7 @@ import (
 // A model that proposes whatever it reads gives each participant the facts of that one alone, and is asked for those
 // whom a turn concerns. A judge that replaces lets no other person's words replace the user's.
 func TestPeople_ASloppyModelMixesNobodyUp(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, append(size.settings(t), withModels(models)...)...)
 		var scored atomic.Int32
@@ -65,7 +65,7 @@ func TestPeople_ASloppyModelMixesNobodyUp(t *testing.T) {
 // Insights and summaries that rest on what a person said of another one leave with that person. The other's own words,
 // which they had condensed, answer again.
 func TestPeople_InsightsLeaveWithTheWordsTheyRestOn(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, append(append(size.settings(t), withModels(models)...), "HIPPOCAMPUS_REFLECTION_IMPORTANCE=100")...)
 		known := []string{"Ben collects fountain pens", "I play chess on Sundays"}

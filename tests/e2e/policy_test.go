@@ -58,7 +58,7 @@ func (s *server) wantNowhere(text string) {
 // that of its turn in a conversation, whose readers do not get it. The rest of the message is remembered, other apps
 // remember it, and an empty policy ends it.
 func TestPolicy_NeverKeepsTermsAndPatterns(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var sent readings
 		models.OnChat(func(r llmtest.ChatRequest) llmtest.Reply { sent.add(r.System, r.User); return llmtest.Rules(r) })
@@ -168,7 +168,7 @@ func judgedLupus(r llmtest.ChatRequest) llmtest.Reply {
 // What a model finds to be never kept is in no memory and no candidate, and in no row but that of its turn in a
 // conversation. It was not stored before the model answered.
 func TestPolicy_NeverKeepsWhatAModelFinds(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var sent readings
 		models.OnPrompt(llmtest.ScoreMark, func(r llmtest.ChatRequest) llmtest.Reply {
@@ -226,7 +226,7 @@ func TestPolicy_NeverKeepsWhatAModelFinds(t *testing.T) {
 
 // A turn that is tried leaves nothing behind, whichever policy it is tried with.
 func TestPolicy_DryRunKeepsNothing(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.call("POST", "/v1/turns", underPolicy("c", "I work as a florist in Porto."), 200)
 		s.setPolicy(object{"never": object{"terms": []string{"axolotl"}}})

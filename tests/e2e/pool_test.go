@@ -88,7 +88,7 @@ func (s *server) wantAgreement(users ...string) {
 // Two users share memories of theirs and of their agents, a third one finds them and sees whose they are, and nothing
 // of it exists without the scope.
 func TestPool_SharesWhatWasPromoted(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := assemble(t, size.settings(t)...)
 		release, shift := s.share("xuhang", deploy), s.share("maya", night)
 		if again := s.share("maya", night, 200); again != shift {
@@ -169,7 +169,7 @@ func TestPool_SharesWhatWasPromoted(t *testing.T) {
 
 // The original decides: forgotten, the copy does not answer, restored it does; corrected, the copy stays as it was.
 func TestPool_FollowsTheOriginalOnlyWhenItIsForgotten(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := assemble(t, size.settings(t)...)
 		s.share("xuhang", deploy)
 		const query = "How is the payment service deployed?"

@@ -13,7 +13,7 @@ import (
 // The erasure of a contributor deletes the copies, also withdrawn ones, in every store, or leaves them without a sign
 // of who contributed them. What others have contributed stays.
 func TestPool_ErasureOfAContributor(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		for _, setting := range []string{"erase", "orphan"} {
 			s := assemble(t, append(size.settings(t), "HIPPOCAMPUS_POOL_ERASE="+setting)...)
 			copied := s.share("xuhang", deploy)
@@ -57,7 +57,7 @@ func TestPool_ErasureOfAContributor(t *testing.T) {
 
 // A merge and a rename carry what a user has contributed.
 func TestPool_MergeAndRenameCarryContributions(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := assemble(t, size.settings(t)...)
 		copied := s.share("xuhang", deploy)
 		s.call("POST", "/v1/users/xuhang/rename", object{"to": "xu"}, 200)
@@ -78,7 +78,7 @@ func TestPool_MergeAndRenameCarryContributions(t *testing.T) {
 // Nothing that happens by time touches the pool: copies neither fade nor follow originals that have faded, even when
 // those are purged. A copy whose original the user has forgotten is deleted with it.
 func TestPool_OutlivesTheNights(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		clock := filepath.Join(t.TempDir(), "clock")
 		if err := os.WriteFile(clock, nil, 0o600); err != nil {
 			t.Fatal(err)

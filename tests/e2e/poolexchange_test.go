@@ -10,7 +10,7 @@ import (
 // An export of the app has the pool, which another server has after an import, also after two. An export of a user, and
 // a clone, have nothing of it.
 func TestPool_ExportHasIt(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := assemble(t, size.settings(t)...)
 		copied, withdrawn := s.share("xuhang", deploy), s.share("maya", night)
 		s.call("DELETE", "/v1/pool/"+withdrawn, nil, 200)
@@ -49,7 +49,7 @@ func TestPool_ExportHasIt(t *testing.T) {
 
 // Servers that are killed during promotions leave no copy without its contributor, and no second one; the stores agree.
 func TestPool_SurvivesKillsDuringPromotions(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := assemble(t, size.settings(t)...)
 		all := []string{
 			night, deploy, peanut, "林晓在杭州教小学语文", "Maya has been a vegetarian since she was twelve",

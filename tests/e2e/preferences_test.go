@@ -10,7 +10,7 @@ import (
 // A request for advice names neither an allergy nor a taste. Its context has both, and what has changed or was
 // forgotten is not in it.
 func TestContext_HasWhatTheUserPrefers(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		say := func(day, said string) string {
 			return s.call("POST", "/v1/turns", object{"user_id": "ada", "at": day + "T13:00:00Z", "wait": true,

@@ -9,7 +9,7 @@ import (
 // Versions of instructions and counted outcomes survive a kill of the server, and
 // the workflow with the best record is recalled first.
 func TestProcedures_SurviveKill(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		publish := func(fields object) {
 			t.Helper()

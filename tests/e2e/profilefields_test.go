@@ -88,7 +88,7 @@ func (s *server) fields(user, query string) (fields map[string]string, r reply) 
 // A year of a user: moves, changes the job, sells the car, forgets, takes back. Each field follows the statements, and
 // nothing that the model invents, that a statement orders, or that another user said is in a field.
 func TestProfileFields_FollowAYear(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		var asked atomic.Int64
 		models.OnChat(func(r llmtest.ChatRequest) llmtest.Reply {
@@ -200,7 +200,7 @@ func TestProfileFields_FollowAYear(t *testing.T) {
 
 // Without a chat key the rules fill what they know, the rest is null, and the answer says so.
 func TestProfileFields_WorkWithoutAModel(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.call("PUT", "/v1/profile-schema", customer, 200)
 		s.call("POST", "/v1/turns", turn("ada", "I live in Porto, and I drive an old Volvo."), 200)

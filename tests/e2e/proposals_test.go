@@ -37,7 +37,7 @@ func proposing(t *testing.T, size size) *server {
 // Where reflection.apply is propose, an insight answers nothing before its approval. Proposals outlast a
 // restart, fall with a fact that is forgotten, move with a merge, and are erased with their user.
 func TestProposals_WaitForApproval(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		const insight = "Ada trains for a triathlon."
 		s := proposing(t, size)
 		before := s.active("ada")

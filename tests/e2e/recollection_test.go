@@ -60,7 +60,7 @@ func (s *server) recollects(user string, more object) (ids []string) {
 // A memory that the rule has forgotten comes back when a question asks for it: it is active again, in both stores, and
 // its history states why. Nothing else changes.
 func TestRecollection_BringsBackWhatHasFaded(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := recollecting(t, size)
 		id := s.fade("ada", boat)
 		m := s.call("GET", "/v1/memories/"+id, nil, 200).body
@@ -118,7 +118,7 @@ func TestRecollection_BringsBackWhatHasFaded(t *testing.T) {
 // A statement that a request forgets never comes back, whether it had faded before or not, and whether the request
 // names it or a memory that states the same.
 func TestRecollection_NeverBringsBackWhatWasToBeForgotten(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := recollecting(t, size)
 		for user, forget := range map[string]func(s *server, _, id string){
 			"by-id": func(s *server, _, id string) { s.call("DELETE", "/v1/memories/"+id, nil, 200) },

@@ -78,7 +78,7 @@ func lifestyle(text string) llmtest.Fact {
 // An app runs by rules, and gets the key of a model: a dry run says what the run then does, the run replaces what rules
 // took, leaves what the user decided, and an undo restores the export from before.
 func TestReprocess_ScoresByAModelThatCameLater(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, slices.Concat(size.settings(t), embedderOf(models))...)
 		home := s.call("POST", "/v1/turns", turn("ada", "I live in Groningen."), 200)
@@ -140,7 +140,7 @@ func TestReprocess_ScoresByAModelThatCameLater(t *testing.T) {
 
 // A run goes on after kill -9, on two servers as well, and scores each turn once.
 func TestReprocess_GoesOnAfterAKill(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		const n = 12
 		models := llmtest.New(t)
 		s := start(t, slices.Concat(size.settings(t), embedderOf(models))...)
@@ -183,7 +183,7 @@ func TestReprocess_GoesOnAfterAKill(t *testing.T) {
 
 // A user who is merged or erased during a run takes the run along.
 func TestReprocess_EndsWithItsUser(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, slices.Concat(size.settings(t), embedderOf(models))...)
 		for _, user := range []string{"ada", "bea"} {

@@ -13,7 +13,7 @@ import (
 // as they were. A clone and an export made during the run are complete, and the undo changes
 // all users back.
 func TestReprocess_OfTheWholeApp(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		const each = 5
 		users := []string{"ada", "bea", "cleo"}
 		models := llmtest.New(t)

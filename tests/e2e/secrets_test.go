@@ -213,7 +213,7 @@ func TestSecrets_AreNowhere(t *testing.T) {
 
 // A sentence that merely mentions secrets stays unchanged.
 func TestSecrets_HarmlessSentencesAreKept(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		var said []string
 		for _, text := range secrettest.Read(t, secrettest.HeldOutHarmless, secrettest.TunedHarmless) {

@@ -7,7 +7,7 @@ import (
 
 // What has ended does not answer about the present, however it got its end, and answers about the past, and as of then.
 func TestShelfLife_PlansAreFormerAfterTheirDay(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		const flight = "My flight to Rome is on 3 March"
 		var said object
@@ -65,7 +65,7 @@ func TestShelfLife_PlansAreFormerAfterTheirDay(t *testing.T) {
 // In a message of several statements, a dated plan ends by itself, and the other statements go on to answer, whether
 // they are facts or not.
 func TestShelfLife_PlansEndByThemselvesInLongerMessages(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for user, rest := range map[string]string{
 			"fact": "I am allergic to peanuts.", "remark": "The peanuts at the airport were awful.", "chinese": "我对花生过敏。",

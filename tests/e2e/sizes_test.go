@@ -2,15 +2,15 @@
 //
 //	test -> HTTP -> binary -> real stores;  binary -> scripted LLM endpoint
 //
-// Every scenario runs on SQLite with nothing installed; scenarios whose queries a database answers also run on a real
-// Postgres with pgvector, and scenarios about the vector store on a real Postgres with a real Milvus. With scripts/test
-// --long all scenarios run on all sizes.
+// Scenarios run on SQLite with nothing installed, on a real Postgres with pgvector, and on a real Postgres with a real
+// Milvus: by default on as many of them as their functions say, with scripts/test --long on all.
 package e2e
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"path/filepath"
 	"slices"
@@ -59,14 +59,29 @@ func large(t *testing.T, addr string) []string {
 // onEachSize runs a scenario on each size, in parallel.
 func onEachSize(t *testing.T, scenario func(t *testing.T, size size)) { on(t, sizes, scenario) }
 
+// onTwoSizes runs a scenario whose queries the stores answer on SQLite and on one of the other sizes.
+func onTwoSizes(t *testing.T, scenario func(t *testing.T, size size)) {
+	on(t, []size{sizes[0], either(t, sizes[1], sizes[2])}, scenario)
+}
+
 // onMainSizes runs a scenario that depends on how a vector store follows the database, but hardly on which one it is,
 // on SQLite and on Postgres with Milvus. The conformance suite holds what the stores have in common.
 func onMainSizes(t *testing.T, scenario func(t *testing.T, size size)) { on(t, sizes[:2], scenario) }
 
-// onBothDatabases runs a scenario that is above the vector store, or that depends on several replicas, on SQLite and on
-// Postgres with pgvector.
-func onBothDatabases(t *testing.T, scenario func(t *testing.T, size size)) {
-	on(t, []size{sizes[0], sizes[2]}, scenario)
+// onOneDatabase runs a scenario that is above the vector store, or that depends on several replicas, on SQLite or on
+// Postgres with pgvector. The conformance suite holds what the databases have in common.
+func onOneDatabase(t *testing.T, scenario func(t *testing.T, size size)) {
+	on(t, []size{either(t, sizes[0], sizes[2])}, scenario)
+}
+
+// either returns one of two sizes, always the same for a test: half of the tests run on each.
+func either(t *testing.T, one, other size) size {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(t.Name()))
+	if hash.Sum32()%2 == 0 {
+		return one
+	}
+	return other
 }
 
 // onOneSize runs a scenario that is above the stores on SQLite.

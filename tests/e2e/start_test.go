@@ -173,7 +173,7 @@ func TestStart_WithoutMilvus(t *testing.T) {
 // The server starts without the endpoint of its embedder if the database knows the
 // dimension: turns wait for the endpoint, and recall finds memories by their words.
 func TestStart_WithoutEmbedder(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := keeperModels(t)
 		address, err := url.Parse(models.URL())
 		if err != nil {

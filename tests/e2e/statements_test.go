@@ -16,7 +16,7 @@ import (
 // forgotten or former, and some active item states everything else. Items are facts, messages, the assistant's echoes,
 // summaries and insights.
 func TestStatements_LiveOnce(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		most := 15 // talks
 		if size.name == "sqlite" || long {

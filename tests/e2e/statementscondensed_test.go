@@ -15,7 +15,7 @@ import (
 // TestStatements_LiveOnce with a scripted model, whose reflections condense facts: each condensed fact has an insight
 // that states what is true now.
 func TestStatements_LiveOnceCondensed(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, slices.Concat(size.settings(t), withModels(condensingModels(t)), []string{
 			"HIPPOCAMPUS_REFLECTION_IMPORTANCE=1000", // only on request
 		})...)

@@ -106,7 +106,7 @@ func (l *learner) night(gate float64) {
 // The preview says what the next step does, and it does that: candidates that it lists are kept when they are said
 // again. A week of promotions lowers the gate by bounded steps down to its floor, and one request restores it.
 func TestThresholds_FollowAWeekOfPromotions(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		l := startLearner(t, size)
 		for day, gate := range []float64{0.68, 0.66, 0.64, 0.62, 0.6, 0.6, 0.6} {
 			var refused []string
@@ -177,7 +177,7 @@ func TestThresholds_FollowAWeekOfPromotions(t *testing.T) {
 
 // Facts that are forgotten soon after they were kept raise the gate, unless they are restored.
 func TestThresholds_RiseByForgottenFacts(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		l := startLearner(t, size)
 		var ids []string
 		for n := range 6 {
@@ -207,7 +207,7 @@ func TestThresholds_RiseByForgottenFacts(t *testing.T) {
 // Irrelevant results of little confidence raise the confidence from which contexts have memories. The answers say which
 // threshold they were made with. While learning is off, the setting serves.
 func TestThresholds_RaiseTheConfidenceOfContexts(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		l := startWatched(t, append(size.settings(t), "HIPPOCAMPUS_RECALL_LOG=true")...)
 		used := func() object {
 			t.Helper()

@@ -31,7 +31,7 @@ func (s *server) tokens() object {
 // An app that has used up its tokens of the day is asked about no more: its turns wait, requests that need a model are
 // refused, and everything else works. The next day the turns are processed.
 func TestTokens_QuotaMakesTurnsWait(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		parrots(models)
 		clock := filepath.Join(t.TempDir(), "clock")

@@ -10,7 +10,7 @@ import (
 // A turn that asks for its context is durable, is processed as any other, and is answered with the memories of its user
 // alone and with nothing of itself, however often it is sent: its own words count neither as found nor as known.
 func TestTurns_AnswerWithTheirContext(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.call("POST", "/v1/turns", turn("ada", "I am allergic to peanuts."), 200)
 		s.call("POST", "/v1/turns", turn("bob", "I am allergic to walnuts."), 200)

@@ -9,7 +9,7 @@ import (
 // Statements in a language that the rules do not know are kept as messages, and a question in their language finds them
 // among the first two. Without a model, questions and requests in such a language are no facts.
 func TestLanguages_WithoutRulesAreKeptAndFound(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		for user, c := range map[string]struct{ statements, others string }{
 			"korean": {

@@ -12,7 +12,7 @@ import (
 // A backend reports its whole list of messages after each turn. Each message is one event and at most one memory, and
 // the model scores it once.
 func TestWholeList_IsReportedAgainEachTurn(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		models := llmtest.New(t)
 		s := start(t, append(size.settings(t), withModels(models)...)...)
 		var scored atomic.Int32 // prompts of the scorer that show the first message

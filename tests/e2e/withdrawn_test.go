@@ -41,7 +41,7 @@ func (s *server) readers(query string) map[string]string {
 // A client takes back what a user has edited or deleted: it is not recalled, what it superseded is valid again, and the
 // user can say it again.
 func TestWithdraw_TakesBackATurn(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		chat := []string{"I live in Utrecht.", "It has fine canals."}
 		s.report("t1", nil, chat...)
@@ -104,7 +104,7 @@ func TestWithdraw_TakesBackATurn(t *testing.T) {
 // One request puts an edited message in the place of the earlier one, even if the client reports its whole list, and an
 // answer can be generated again.
 func TestWithdraw_ReplacesATurn(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.report("t1", nil, "I live in Utrecht.", "It has fine canals.")
 		s.report("t2", nil, "I work as a nurse in Groningen.", "Nursing in Groningen is demanding.")
@@ -175,7 +175,7 @@ func TestWithdraw_ReplacesATurn(t *testing.T) {
 // A statement of two turns stays when one of them is withdrawn. A memory in the middle of a chain of supersessions is
 // taken out of the chain.
 func TestWithdraw_KeepsWhatOthersState(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, size size) {
+	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		s.report("t1", nil, "I live in Lisbon.", "Lovely.")
 		s.report("t2", nil, "What is the weather like?", "Sunny, as you live in Lisbon.")

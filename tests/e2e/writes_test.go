@@ -10,7 +10,7 @@ import (
 // A memory is recalled by the next request after its 201, although Milvus searches
 // at Bounded consistency, as in production.
 func TestRecall_ReadsOwnWrites(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		times := 150
 		if long {
@@ -109,7 +109,7 @@ func TestMemory_LifeCycle(t *testing.T) {
 }
 
 func TestBatch_AnswersEachWrite(t *testing.T) {
-	onEachSize(t, func(t *testing.T, size size) {
+	onTwoSizes(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
 		var batch []object
 		for i := range 300 {

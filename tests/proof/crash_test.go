@@ -76,9 +76,9 @@ func (s size) stride() int {
 	case long:
 		return 1
 	case s.large:
-		return 47
+		return 61
 	default:
-		return 15
+		return 31
 	}
 }
 
