@@ -86,8 +86,8 @@ uses it.`,
 		}
 		root.AddCommand(commands...)
 	}
-	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), documentCommand(o), userCommand(o),
-		policyCommand(o), turnsCommand(o))...)
+	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), documentCommand(o), episodeCommand(o),
+		userCommand(o), policyCommand(o), turnsCommand(o))...)
 	group(serverGroup, "Server:",
 		serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host),
 		rebuildCommand(o, host), backupCommand(o, host), partitionCommand(o, host), healthcheckCommand(o))
@@ -125,6 +125,19 @@ func documentCommand(o *overrides) *cobra.Command {
 		RunE:    help,
 	}
 	cmd.AddCommand(memories.DocumentCommands(o.sources())...)
+	return cmd
+}
+
+// episodeCommand has the commands that concern episodes.
+func episodeCommand(o *overrides) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "episode",
+		Short:   "List and show episodes: memories that belong together by time and meaning",
+		Example: "  hippocampus episode list --user ada\n  hippocampus episode show Kyoto --user ada",
+		Args:    noSubcommand,
+		RunE:    help,
+	}
+	cmd.AddCommand(memories.EpisodeCommands(o.sources())...)
 	return cmd
 }
 

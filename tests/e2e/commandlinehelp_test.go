@@ -83,6 +83,10 @@ func (sh *shell) prepareExamples(s *server) {
 	s.call("POST", "/v1/turns", object{
 		"user_id": "ada", "id": "chat-81-turn-7", "messages": []object{{"role": "user", "content": "Good morning."}},
 	}, 202)
+	for _, content := range []string{"Ada plans a trip to Kyoto.", "Ada flew to Kyoto.", "Ada ate well in Kyoto."} {
+		s.call("POST", "/v1/memories", object{"user_id": "ada", "content": content}, 201)
+	}
+	s.call("POST", "/v1/users/ada/episodes", nil, 200)
 	exported := sh.want(0, "hippocampus export - --user eve")
 	memory := regexp.MustCompile(`"id":"([0-9a-f-]{36})","user_id"`).FindStringSubmatch(exported)
 	if memory == nil {

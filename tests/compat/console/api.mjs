@@ -32,8 +32,8 @@ export async function erase(...users) {
   for (const user of users) await request("DELETE", `/v1/users/${user}`);
 }
 
-/** importOld imports a memory that was last changed at an instant, and returns its id. */
-export async function importOld(user, content, at, fields = {}) {
+/** importOld imports a memory that was last changed at an instant and condenses others, and returns its id. */
+export async function importOld(user, content, at, fields = {}, condenses = []) {
   const id = crypto.randomUUID();
   const memory = {
     id, user_id: user, content, type: "fact", domain: "general_chat", tags: [], importance: 0.4, pinned: false,
@@ -41,7 +41,7 @@ export async function importOld(user, content, at, fields = {}) {
   };
   const lines = [
     { format: "hippocampus-export", version: 1, exported_at: at },
-    { memory, events: [], relations: [] },
+    { memory, events: [], relations: condenses.map((to) => ({ from: id, kind: "derived_from", to, created_at: at })) },
     { end: { memories: 1 } },
   ];
   const response = await fetch(`${url}/v1/import`, {

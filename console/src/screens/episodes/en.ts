@@ -1,0 +1,30 @@
+export const en = {
+  list: "Episodes, the one that ended last first",
+  back: "All episodes",
+  none: "The user has no episode. Episodes are made every night, of at least three memories that belong together.",
+  noneOfTheme: "The theme has no episode any more.",
+  make: "Group the memories now",
+  made: (changed: string, gone: string) => `New or changed episodes: ${changed}, gone: ${gone}.`,
+  episode: "Episode",
+  time: "Time",
+  count: "Statements",
+  left: "Condensed to",
+  whole: "not condensed",
+  theme: "Theme",
+  ofTheme: "Episodes of the theme",
+  allThemes: "All themes",
+  agent: "Agent",
+  cores: (n: number) => (n === 1 ? "1 core statement" : `${n} core statements`),
+  core: "core statement",
+  pattern: "pattern",
+  patterns: (n: number) => (n === 1 ? "1 pattern" : `${n} patterns`),
+  memories: "Statements, the oldest first",
+  undo: "Undo",
+  undoOf: (content: string) => `Undo: ${content}`,
+  undoTitle: "Undo the condensing?",
+  undoWhat:
+    "The statements that it stands for become active again, and it is forgotten. No later run condenses these statements again.",
+  undone: (n: number) => (n === 1 ? "1 statement is active again." : `${n} statements are active again.`),
+};
+
+export type Texts = typeof en;
