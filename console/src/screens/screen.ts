@@ -12,10 +12,12 @@ export interface Screen {
   component: Component;
   role: Role; // the weakest that may use it
   wholeApp?: boolean; // keys of one user may not use it
+  pool?: boolean; // only keys that may read the shared pool may use it
   serverWide?: boolean; // keys that belong to no app may use it
 }
 
 /** serves reports whether a key may use a screen, apart from its role. */
 export function serves(screen: Screen, key: Key): boolean {
+  if (screen.pool && key.pool === "none") return false;
   return (key.app_id !== undefined || screen.serverWide === true) && (key.user_id === undefined || !screen.wholeApp);
 }

@@ -43,6 +43,11 @@ class Session {
   may(role: Role): boolean {
     return this.key !== undefined && roles.indexOf(this.key.role) >= roles.indexOf(role);
   }
+
+  /** pools reports whether the key may promote memories to the shared pool, and withdraw them. */
+  get pools(): boolean {
+    return this.may("write") && this.key?.pool === "write";
+  }
 }
 
 export const session = new Session();

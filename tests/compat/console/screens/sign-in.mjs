@@ -54,6 +54,7 @@ export async function act(page, bound, { forgive }) {
   await enter(bound.secret);
   await page.getByRole("banner").getByText("sign-in-ada").waitFor();
   assert.ok(!(await links()).includes("Users"), "the key of one user has the list of users");
+  assert.ok(!(await links()).includes("Shared pool"), "a key that may not read the pool has its screen");
   assert.ok((await links()).includes("Memories"));
   await page.evaluate(() => void (location.hash = "#/users"));
   await page.getByText("There is no such screen, or the role of your key does not include it.").waitFor();
