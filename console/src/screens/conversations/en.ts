@@ -23,6 +23,8 @@ export const en = {
   views: "Views of the conversation",
   tabs: { log: "Log", working: "Working memory", consolidated: "Consolidation" },
   statuses: { accepted: "waiting", processed: "processed", failed: "failed", withdrawn: "withdrawn" },
+  speakers: "Several people talk here:",
+  own: (name: string) => `${name} (this user)`,
   verdicts: "Candidates and verdicts",
   held: (events: string, tokens: string, fill: string) => `${events} events with ${tokens} tokens; ${fill} full`,
   fill: "How full the working memory is",

@@ -1,4 +1,6 @@
 export const en = {
+  as: "Takes part as",
+  copyOf: "Copy of the turn",
   list: "Turns, newest first",
   back: "All turns",
   about: "A replay queues the turn again, with all its attempts. Its facts are written once.",

@@ -1,6 +1,8 @@
 import type { Texts } from "./en";
 
 export const zh: Texts = {
+  as: "参与时的名字",
+  copyOf: "副本，原轮次",
   list: "轮次，最新的在前",
   back: "所有轮次",
   about: "重放会让该轮次重新排队，尝试次数重新计算。其中的事实只写入一次。",

@@ -1,0 +1,33 @@
+export const en = {
+  list: "Documents, the newest first",
+  back: "All documents",
+  none: "The user has no document.",
+  document: "Document",
+  untitled: "without a title",
+  id: "Id",
+  clientID: "Id of the app",
+  url: "From",
+  type: "Type",
+  version: "Version",
+  passages: "Passages",
+  changed: "Changed",
+  created: "Added",
+  tags: "Tags",
+  agent: "Agent",
+  forgotten: "forgotten",
+  text: "Passages, in the order of the text",
+  purged: "This passage was purged.",
+  since: (version: string) => `since version ${version}`,
+  memory: "Memory",
+  statuses: { active: "active", superseded: "superseded", consolidated: "consolidated", forgotten: "forgotten" },
+  remove: "Delete",
+  removeTitle: (title: string) => `Delete ${title}?`,
+  removeWhat: (n: string) =>
+    `The document and its passages (${n}) are forgotten: no recall finds them. What the user said about it stays.`,
+  removeUndo: "It can be restored until it is purged.",
+  removed: "Deleted.",
+  restore: "Restore",
+  restored: "Restored.",
+};
+
+export type Texts = typeof en;
