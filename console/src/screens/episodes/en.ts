@@ -21,7 +21,7 @@ export const en = {
   memories: "Statements, the oldest first",
   undo: "Undo",
   undoOf: (content: string) => `Undo: ${content}`,
-  undoTitle: "Undo the condensing?",
+  undoTitle: "Undo this summary?",
   undoWhat:
     "The statements that it stands for become active again, and it is forgotten. No later run condenses these statements again.",
   undone: (n: number) => (n === 1 ? "1 statement is active again." : `${n} statements are active again.`),

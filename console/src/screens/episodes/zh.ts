@@ -23,7 +23,7 @@ export const zh: Texts = {
   memories: "陈述，最早的在前",
   undo: "撤销",
   undoOf: (content) => `撤销：${content}`,
-  undoTitle: "撤销浓缩？",
+  undoTitle: "撤销这条摘要？",
   undoWhat: "它所代表的陈述重新变为有效，它自己被遗忘。以后不会再次浓缩这些陈述。",
   undone: (n) => `${n} 条陈述重新有效。`,
 };

@@ -6,7 +6,7 @@ const user = "documents-ada";
 const add = (content, fields) =>
   request("POST", "/v1/documents", { user_id: user, content_type: "text/markdown", content, ...fields });
 
-export const pictures = ["", "-390"];
+export const pictures = [];
 
 export async function prepare() {
   await erase(user);

@@ -7,7 +7,7 @@ const path = `/v1/users/${user}/episodes`;
 const episode = "0198c0de-0000-7000-8000-00000000e910"; // the id of an episode
 const day = (n) => new Date(Date.UTC(2026, 3, n, 9)).toISOString();
 
-export const pictures = ["", "-390"];
+export const pictures = [];
 
 /** condense imports statements, and what they were condensed to; it returns the ids of the statements. */
 async function condense(content, from, pattern, statements) {
@@ -53,7 +53,7 @@ export async function act(page, { sources }) {
   await statements.first().getByText("core statement", { exact: true }).waitFor();
   await statements.nth(1).getByText("pattern", { exact: true }).waitFor();
   await statements.first().getByRole("button", { name: "Undo: The trip to Kyoto" }).click();
-  const dialog = page.getByRole("dialog", { name: "Undo the condensing?" });
+  const dialog = page.getByRole("dialog", { name: "Undo this summary?" });
   await dialog.getByText("The trip to Kyoto was planned").waitFor();
   await dialog.getByText("No later run condenses").waitFor();
   await dialog.getByRole("button", { name: "Undo" }).click();

@@ -7,7 +7,7 @@ const [ada, bob] = users;
 const contents = async (user) =>
   (await request("GET", `/v1/pool?contributor=${user}`)).memories.map(({ content }) => content).sort();
 
-export const pictures = ["", "-390"];
+export const pictures = [];
 
 export async function prepare() {
   await erase(...users);

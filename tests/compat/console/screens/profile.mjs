@@ -3,7 +3,7 @@ import { erase, request } from "../api.mjs";
 
 const user = "profile-ada";
 
-export const pictures = ["", "-390"];
+export const pictures = [];
 
 export async function prepare() {
   await erase(user);
