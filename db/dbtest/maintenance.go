@@ -156,6 +156,7 @@ func ages(t *testing.T, s db.Store) {
 	first.UpdatedAt = after(6)
 	first.LastAccessedAt = after(7)
 	first.AccessCount = 3
+	first.Importance = 1 // which SQLite stores as an integer
 	first.Type = memory.TypeReflection
 	second.Pinned, second.Importance = false, 0
 	gone.Status = memory.Consolidated
@@ -176,7 +177,7 @@ func ages(t *testing.T, s db.Store) {
 			UpdatedAt:      after(6),
 			LastAccessedAt: after(7),
 			AccessCount:    3,
-			Importance:     0.8125,
+			Importance:     1,
 			Type:           memory.TypeReflection,
 			Domain:         first.Domain,
 			Pinned:         true,

@@ -194,36 +194,3 @@ func (s *Store) CountActive(ctx context.Context, owner memory.Owner) (int, error
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active'`, owner.AppID, owner.UserID)
 	return n, s.fault(err, "count the user's memories")
 }
-
-// ownerAges is the query of the ages of a user's active memories. SQLite reads them from an index alone.
-const ownerAges = `SELECT ` + ageColumns + `, id FROM agent_memories{| INDEXED BY agent_memories_ages}
-	WHERE app_id = $1 AND user_id = $2 AND status = 'active'`
-
-func (s *Store) OwnerAges(ctx context.Context, owner memory.Owner, f func(id string, a db.Age) error) error {
-	return s.eachAge(ctx, f, ownerAges, owner.AppID, owner.UserID)
-}
-
-func (s *Store) OldAges(ctx context.Context, owner memory.Owner, o db.Old, f func(id string, a db.Age) error) error {
-	args := []any{owner.AppID, owner.UserID, o.Messages}
-	for _, instant := range o.Idle {
-		args = append(args, instant)
-	}
-	return s.eachAge(ctx, f, ownerAges+` AND (
-		{greatest|max}(updated_at, last_accessed_at) <= CASE access_count WHEN 0 THEN $4::timestamptz WHEN 1 THEN $5
-			WHEN 2 THEN $6 WHEN 3 THEN $7 WHEN 4 THEN $8 WHEN 5 THEN $9 WHEN 6 THEN $10 ELSE $11 END
-		OR memory_type = 'message' AND created_at <= $3)`, args...)
-}
-
-func (s *Store) eachAge(ctx context.Context, f func(id string, a db.Age) error, query string, args ...any) error {
-	var id string
-	var a db.Age
-	var refused error
-	err := s.each(ctx, append(ageFields(&a), &id), func() error {
-		refused = f(id, a)
-		return refused
-	}, query, args...)
-	if refused != nil {
-		return refused
-	}
-	return s.fault(err, "read the ages of the user's memories")
-}

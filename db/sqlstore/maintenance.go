@@ -71,29 +71,6 @@ func (s *Store) Purgeable(ctx context.Context, before time.Time, limit int) ([]m
 	return found, s.fault(err, "list what can be purged")
 }
 
-const ageColumns = `created_at, updated_at, last_accessed_at, access_count, importance_score, memory_type, domain,
-	pinned, agent_id`
-
-func ageFields(a *db.Age) []any {
-	return []any{&a.CreatedAt, &a.UpdatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Type, &a.Domain,
-		&a.Pinned, &a.AgentID}
-}
-
-func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error {
-	var userID string
-	var a db.Age
-	var refused error
-	err := s.long().each(ctx, append(ageFields(&a), &userID), func() error {
-		refused = f(userID, a)
-		return refused
-	}, `SELECT `+ageColumns+`, user_id FROM agent_memories
-		WHERE app_id = $1 AND status = 'active' AND {|+}user_id <> $2`, appID, memory.PoolUser)
-	if refused != nil {
-		return refused
-	}
-	return s.fault(err, "read the ages of the app's memories")
-}
-
 func (s *Store) Projected(ctx context.Context, after string, limit int) ([]db.Projected, error) {
 	found, err := collect(ctx, s.conn, func(p *db.Projected) []any {
 		return append(memoryFields(&p.Memory), &p.Vector, &p.UpdatedAt)

@@ -1,0 +1,107 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"hippocampus/db"
+	"hippocampus/internal/memory"
+)
+
+func (s *Store) Ages(ctx context.Context, appID string, f func(userID string, a db.Age) error) error {
+	return s.long().eachAge(ctx, f, agesOf("user_id", `{|+}user_id <> $2`), appID, memory.PoolUser)
+}
+
+func (s *Store) OwnerAges(ctx context.Context, owner memory.Owner, f func(id string, a db.Age) error) error {
+	return s.eachAge(ctx, f, agesOf("id", `user_id = $2`), owner.AppID, owner.UserID)
+}
+
+func (s *Store) OldAges(ctx context.Context, owner memory.Owner, o db.Old, f func(id string, a db.Age) error) error {
+	args := []any{owner.AppID, owner.UserID, o.Messages}
+	for _, instant := range o.Idle {
+		args = append(args, instant)
+	}
+	return s.eachAge(ctx, f, agesOf("id", `user_id = $2 AND (
+		{greatest|max}(updated_at, last_accessed_at) <= CASE access_count WHEN 0 THEN $4::timestamptz WHEN 1 THEN $5
+			WHEN 2 THEN $6 WHEN 3 THEN $7 WHEN 4 THEN $8 WHEN 5 THEN $9 WHEN 6 THEN $10 ELSE $11 END
+		OR memory_type = 'message' AND created_at <= $3)`), args...)
+}
+
+// agesOf is the query of the ages of active memories of an app, each with its key. SQLite's driver is slow at many rows.
+// There, a row has all memories of a user, from an index alone: a list of each text, and numbers of the function pack.
+func agesOf(key, where string) string {
+	return `SELECT {` + key + `, created_at, updated_at, last_accessed_at, access_count, importance_score, pinned,
+			memory_type, domain, agent_id
+		|group_concat(` + key + `, char(10)),
+			pack(created_at, updated_at, last_accessed_at, access_count, importance_score, pinned),
+			group_concat(memory_type, char(10)), group_concat(domain, char(10)), group_concat(agent_id, char(10))}
+		FROM agent_memories{| INDEXED BY agent_memories_ages}
+		WHERE app_id = $1 AND status = 'active' AND ` + where + `{| GROUP BY user_id}`
+}
+
+// eachAge calls f with each key and age of a query of agesOf.
+func (c conn) eachAge(ctx context.Context, f func(key string, a db.Age) error, query string, args ...any) error {
+	var refused error
+	each := func(key string, a db.Age) error {
+		refused = f(key, a)
+		return refused
+	}
+	row := ageOfRow(each)
+	if c.dialect == SQLite {
+		row = func(scan Scan) error { return agesOfRow(scan, each) }
+	}
+	err := c.on.Query(ctx, c.dialect.text(query), c.dialect.args(args), row)
+	if refused != nil {
+		return refused
+	}
+	return c.fault(err, "read the ages of memories")
+}
+
+// ageOfRow reads rows of one memory each. The driver is fastest with destinations of Go's own types.
+func ageOfRow(f func(key string, a db.Age) error) func(Scan) error {
+	var key string
+	var a db.Age
+	fields := []any{&key, &a.CreatedAt, &a.UpdatedAt, &a.LastAccessedAt, &a.AccessCount, &a.Importance, &a.Pinned,
+		(*string)(&a.Type), (*string)(&a.Domain), &a.AgentID}
+	return func(scan Scan) error {
+		if err := scan(fields...); err != nil {
+			return err
+		}
+		a.CreatedAt, a.UpdatedAt = a.CreatedAt.UTC(), a.UpdatedAt.UTC()
+		a.LastAccessedAt = a.LastAccessedAt.UTC()
+		return f(key, a)
+	}
+}
+
+// agesOfRow reads a row of all memories of a user.
+func agesOfRow(scan Scan, f func(key string, a db.Age) error) error {
+	var numbers sql.RawBytes
+	var texts [4]string // one a line: keys, types, domains, agents
+	if err := scan(&texts[0], &numbers, &texts[1], &texts[2], &texts[3]); err != nil {
+		return err
+	}
+	const size = 6 * 8
+	var lists [len(texts)][]string
+	for i, text := range texts {
+		if lists[i] = strings.Split(text, "\n"); len(lists[i]) != len(numbers)/size {
+			return fmt.Errorf("%d memories have %d texts: one has a line break", len(numbers)/size, len(lists[i]))
+		}
+	}
+	for i, key := range lists[0] {
+		number := func(n int) int64 { return int64(binary.LittleEndian.Uint64(numbers[i*size+n*8:])) }
+		at := func(n int) time.Time { return time.UnixMicro(number(n)).UTC() }
+		if err := f(key, db.Age{
+			CreatedAt: at(0), UpdatedAt: at(1), LastAccessedAt: at(2), AccessCount: int(number(3)),
+			Importance: math.Float64frombits(uint64(number(4))), Pinned: number(5) != 0,
+			Type: memory.Type(lists[1][i]), Domain: memory.Domain(lists[2][i]), AgentID: lists[3][i],
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
