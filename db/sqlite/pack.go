@@ -15,11 +15,14 @@ import (
 // An argument takes a fraction of the time of a column of a row, for which the driver locks its connection twice.
 type pack struct{ numbers []byte }
 
+// packs are unused, and empty.
+var packs = sync.Pool{New: func() any { return &pack{} }}
+
 // registerPack adds the function to the connections that are opened afterwards.
 var registerPack = sync.OnceValue(func() error {
 	return sqlite.RegisterFunction("pack", &sqlite.FunctionImpl{
 		NArgs: -1, Deterministic: true,
-		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return &pack{}, nil },
+		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return packs.Get().(*pack), nil },
 	})
 })
 
@@ -45,4 +48,7 @@ func (p *pack) WindowInverse(*sqlite.FunctionContext, []driver.Value) error {
 	return errors.New("pack is no window function")
 }
 
-func (p *pack) Final(*sqlite.FunctionContext) {}
+func (p *pack) Final(*sqlite.FunctionContext) {
+	p.numbers = p.numbers[:0]
+	packs.Put(p)
+}

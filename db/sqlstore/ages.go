@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -33,7 +32,8 @@ func (s *Store) OldAges(ctx context.Context, owner memory.Owner, o db.Old, f fun
 }
 
 // agesOf is the query of the ages of active memories of an app, each with its key. SQLite's driver is slow at many rows.
-// There, a row has all memories of a user, from an index alone: a list of each text, and numbers of the function pack.
+// There, a row has all memories of a user, from an index alone: numbers of the function pack, and texts, which have no
+// line breaks, since they are names and ids.
 func agesOf(key, where string) string {
 	return `SELECT {` + key + `, created_at, updated_at, last_accessed_at, access_count, importance_score, pinned,
 			memory_type, domain, agent_id
@@ -81,24 +81,22 @@ func ageOfRow(f func(key string, a db.Age) error) func(Scan) error {
 // agesOfRow reads a row of all memories of a user.
 func agesOfRow(scan Scan, f func(key string, a db.Age) error) error {
 	var numbers sql.RawBytes
-	var texts [4]string // one a line: keys, types, domains, agents
-	if err := scan(&texts[0], &numbers, &texts[1], &texts[2], &texts[3]); err != nil {
+	var keys, types, domains, agents string // one a line
+	if err := scan(&keys, &numbers, &types, &domains, &agents); err != nil {
 		return err
 	}
-	const size = 6 * 8
-	var lists [len(texts)][]string
-	for i, text := range texts {
-		if lists[i] = strings.Split(text, "\n"); len(lists[i]) != len(numbers)/size {
-			return fmt.Errorf("%d memories have %d texts: one has a line break", len(numbers)/size, len(lists[i]))
-		}
+	line := func(text *string) string {
+		first, rest, _ := strings.Cut(*text, "\n")
+		*text = rest
+		return first
 	}
-	for i, key := range lists[0] {
-		number := func(n int) int64 { return int64(binary.LittleEndian.Uint64(numbers[i*size+n*8:])) }
+	for ; len(numbers) > 0; numbers = numbers[6*8:] {
+		number := func(n int) int64 { return int64(binary.LittleEndian.Uint64(numbers[n*8:])) }
 		at := func(n int) time.Time { return time.UnixMicro(number(n)).UTC() }
-		if err := f(key, db.Age{
+		if err := f(line(&keys), db.Age{
 			CreatedAt: at(0), UpdatedAt: at(1), LastAccessedAt: at(2), AccessCount: int(number(3)),
 			Importance: math.Float64frombits(uint64(number(4))), Pinned: number(5) != 0,
-			Type: memory.Type(lists[1][i]), Domain: memory.Domain(lists[2][i]), AgentID: lists[3][i],
+			Type: memory.Type(line(&types)), Domain: memory.Domain(line(&domains)), AgentID: line(&agents),
 		}); err != nil {
 			return err
 		}

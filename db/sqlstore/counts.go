@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"hippocampus/db"
@@ -14,9 +15,10 @@ func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 		func(c *count) []any { return []any{&c.what, &c.by[0], &c.by[1], &c.by[2], &c.n} }, `
 		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories
 			WHERE app_id = $1 AND user_id <> '`+memory.PoolUser+`') AS of_app
-		UNION ALL SELECT 'memories', 'active', domain, memory_type, count(*)
+		UNION ALL SELECT 'memories', 'active', {domain, memory_type
+				|group_concat(domain, char(10)), group_concat(memory_type, char(10))}, count(*)
 			FROM agent_memories{| INDEXED BY agent_memories_ages}
-			WHERE app_id = $1 AND status = 'active' GROUP BY domain, memory_type
+			WHERE app_id = $1 AND status = 'active' GROUP BY {domain, memory_type|user_id}
 		UNION ALL SELECT 'memories', status, '', '', count(*) FROM agent_memories{| INDEXED BY agent_memories_inactive}
 			WHERE app_id = $1 AND status <> 'active' GROUP BY status
 		UNION ALL SELECT 'vectors', status, vector_state, '', count(*)
@@ -112,7 +114,8 @@ func (s *Store) UserHoldings(ctx context.Context, owner memory.Owner) (db.UserHo
 //
 //	what        by
 //	users
-//	memories    status, and of active ones domain and type
+//	memories    status, and of active ones domain and type; SQLite, which would sort all memories to group them by these,
+//	            returns them for each memory of a user, one a line
 //	vectors     status of the memory, vector state; those in the outbox only
 //	turns       status
 //	candidates  verdict
@@ -137,9 +140,15 @@ func statsOf(counts []count) db.Stats {
 		case "memories":
 			status := memory.Status(c.by[0])
 			s.Memories[status] += c.n
-			if status == memory.Active {
-				s.Domains[memory.Domain(c.by[1])] += c.n
-				s.Types[memory.Type(c.by[2])] += c.n
+			if status != memory.Active {
+				break
+			}
+			each := c.n / (1 + strings.Count(c.by[1], "\n"))
+			for domain := range strings.SplitSeq(c.by[1], "\n") {
+				s.Domains[memory.Domain(domain)] += each
+			}
+			for kind := range strings.SplitSeq(c.by[2], "\n") {
+				s.Types[memory.Type(kind)] += each
 			}
 		case "vectors":
 			waiting[memory.Status(c.by[0])] += c.n
