@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"hippocampus/internal/memory"
 )
 
@@ -133,4 +135,34 @@ func operations(t *testing.T, page string) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
+}
+
+// The TypeScript client does not compile while its table of listings lacks one.
+func TestClients_KnowEveryListing(t *testing.T) {
+	t.Parallel()
+	document, err := openapi3.NewLoader().LoadFromFile("server/api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := os.ReadFile("sdk/typescript/src/pages.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listings := 0
+	for path, item := range document.Paths.Map() {
+		if item.Get == nil {
+			continue
+		}
+		answer := item.Get.Responses.Status(200)
+		if answer == nil || answer.Value.Content["application/json"] == nil ||
+			answer.Value.Content["application/json"].Schema.Value.Properties["next_cursor"] == nil {
+			continue
+		}
+		if listings++; !bytes.Contains(table, []byte(`"`+path+`": `)) {
+			t.Errorf("sdk/typescript/src/pages.ts lacks %s", path)
+		}
+	}
+	if listings < 20 {
+		t.Errorf("openapi.yaml has %d listings only", listings)
+	}
 }
