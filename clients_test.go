@@ -158,7 +158,8 @@ func TestClients_KnowEveryListing(t *testing.T) {
 			answer.Value.Content["application/json"].Schema.Value.Properties["next_cursor"] == nil {
 			continue
 		}
-		if listings++; !bytes.Contains(table, []byte(`"`+path+`": `)) {
+		listings++
+		if !bytes.Contains(table, []byte(`"`+path+`": `)) {
 			t.Errorf("sdk/typescript/src/pages.ts lacks %s", path)
 		}
 	}

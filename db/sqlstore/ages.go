@@ -31,9 +31,9 @@ func (s *Store) OldAges(ctx context.Context, owner memory.Owner, o db.Old, f fun
 		OR memory_type = 'message' AND created_at <= $3)`), args...)
 }
 
-// agesOf is the query of the ages of active memories of an app, each with its key. SQLite's driver is slow at many rows.
-// There, a row has all memories of a user, from an index alone: numbers of the function pack, and texts, which have no
-// line breaks, since they are names and ids.
+// agesOf is the query of the ages of active memories of an app, each with its key. SQLite's driver is slow at many
+// rows. There, a row has all memories of a user, from an index alone: numbers of the function pack, and texts, which
+// have no line breaks, since they are names and ids.
 func agesOf(key, where string) string {
 	return `SELECT {` + key + `, created_at, updated_at, last_accessed_at, access_count, importance_score, pinned,
 			memory_type, domain, agent_id
