@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hippocampus/db"
+	"hippocampus/db/dbtest"
 	"hippocampus/internal/memory"
 )
 
@@ -59,5 +60,25 @@ func TestAges_ReadTheIndexAlone(t *testing.T) {
 		if len(steps) != 1 || steps[0] != want {
 			t.Errorf("%s\nis %q, want %q alone", query, steps, want)
 		}
+	}
+}
+
+// An id with a line break, which no request can have, would give each memory the age of another one.
+func TestAges_RefuseALineBreak(t *testing.T) {
+	t.Parallel()
+	s, _ := openRecorded(t)
+	dbtest.Load(t, s, 1)
+	owner, ages := memory.Owner{AppID: "app0", UserID: "user0"}, 0
+	count := func(string, db.Age) error { ages++; return nil }
+	if err := s.OwnerAges(t.Context(), owner, count); err != nil || ages < 10 {
+		t.Fatalf("%d ages: %v", ages, err)
+	}
+	if _, err := s.writer.ExecContext(t.Context(), `UPDATE agent_memories SET agent_id = 'a' || char(10) || 'b'
+		WHERE id = (SELECT min(id) FROM agent_memories WHERE status = 'active')`); err != nil {
+		t.Fatal(err)
+	}
+	ages = 0
+	if err := s.OwnerAges(t.Context(), owner, count); err == nil || ages > 0 {
+		t.Errorf("%d ages: %v", ages, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -32,8 +33,7 @@ func (s *Store) OldAges(ctx context.Context, owner memory.Owner, o db.Old, f fun
 }
 
 // agesOf is the query of the ages of active memories of an app, each with its key. SQLite's driver is slow at many
-// rows. There, a row has all memories of a user, from an index alone: numbers of the function pack, and texts, which
-// have no line breaks, since they are names and ids.
+// rows. There, a row has all memories of a user, from an index alone: numbers of the function pack, and texts.
 func agesOf(key, where string) string {
 	return `SELECT {` + key + `, created_at, updated_at, last_accessed_at, access_count, importance_score, pinned,
 			memory_type, domain, agent_id
@@ -78,19 +78,26 @@ func ageOfRow(f func(key string, a db.Age) error) func(Scan) error {
 	}
 }
 
-// agesOfRow reads a row of all memories of a user.
+// agesOfRow reads a row of all memories of a user. Their texts are names and ids, which have no line breaks. If one
+// had, each memory would get the age of another one, so that an unequal number of lines is an error.
 func agesOfRow(scan Scan, f func(key string, a db.Age) error) error {
 	var numbers sql.RawBytes
 	var keys, types, domains, agents string // one a line
 	if err := scan(&keys, &numbers, &types, &domains, &agents); err != nil {
 		return err
 	}
+	const size = 6 * 8 // of the numbers of a memory
+	for _, text := range []string{keys, types, domains, agents} {
+		if lines := 1 + strings.Count(text, "\n"); lines != len(numbers)/size {
+			return fmt.Errorf("%d memories have %d lines of texts: an id has a line break", len(numbers)/size, lines)
+		}
+	}
 	line := func(text *string) string {
 		first, rest, _ := strings.Cut(*text, "\n")
 		*text = rest
 		return first
 	}
-	for ; len(numbers) > 0; numbers = numbers[6*8:] {
+	for ; len(numbers) > 0; numbers = numbers[size:] {
 		number := func(n int) int64 { return int64(binary.LittleEndian.Uint64(numbers[n*8:])) }
 		at := func(n int) time.Time { return time.UnixMicro(number(n)).UTC() }
 		if err := f(line(&keys), db.Age{
