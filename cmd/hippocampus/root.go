@@ -86,8 +86,7 @@ uses it.`,
 		}
 		root.AddCommand(commands...)
 	}
-	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), documentCommand(o), episodeCommand(o),
-		userCommand(o), policyCommand(o), turnsCommand(o))...)
+	group(memoriesGroup, "Memories:", append(memories.Commands(o.sources()), memoryParents(o.sources())...)...)
 	group(serverGroup, "Server:",
 		serveCommand(o, host), migrateCommand(o, host), keyCommand(o, host), verifyCommand(o, host),
 		rebuildCommand(o, host), backupCommand(o, host), partitionCommand(o, host), healthcheckCommand(o))
@@ -102,69 +101,30 @@ uses it.`,
 	return root
 }
 
-// userCommand has the commands that concern a user as a whole.
-func userCommand(o *overrides) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "user",
-		Short:   "Turn memory off for a user, or merge, rename or clone users",
-		Example: "  hippocampus user memory off --user bea\n  hippocampus user merge --user visitor-7 --into bea --yes",
-		Args:    noSubcommand,
-		RunE:    help,
+// memoryParents returns the commands that have subcommands about memories.
+func memoryParents(sources connection.Sources) []*cobra.Command {
+	parent := func(use, short, example string, subcommands []*cobra.Command) *cobra.Command {
+		cmd := &cobra.Command{Use: use, Short: short, Example: example, Args: noSubcommand, RunE: help}
+		cmd.AddCommand(subcommands...)
+		return cmd
 	}
-	cmd.AddCommand(memories.UserCommands(o.sources())...)
-	return cmd
-}
-
-// documentCommand has the commands that concern documents.
-func documentCommand(o *overrides) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "document",
-		Short:   "Add, list, show and delete documents, whose passages are memories",
-		Example: "  hippocampus document add handbook.md --user ada\n  hippocampus document list --user ada",
-		Args:    noSubcommand,
-		RunE:    help,
+	return []*cobra.Command{
+		parent("user", "Turn memory off for a user, or merge, rename or clone users",
+			"  hippocampus user memory off --user bea\n  hippocampus user merge --user visitor-7 --into bea --yes",
+			memories.UserCommands(sources)),
+		parent("document", "Add, list, show and delete documents, whose passages are memories",
+			"  hippocampus document add handbook.md --user ada\n  hippocampus document list --user ada",
+			memories.DocumentCommands(sources)),
+		parent("episode", "List and show episodes: memories that belong together by time and meaning",
+			"  hippocampus episode list --user ada\n  hippocampus episode show Kyoto --user ada",
+			memories.EpisodeCommands(sources)),
+		parent("policy", "Say what the app remembers, and what it never does",
+			"  hippocampus policy show\n  hippocampus policy set policy.yaml",
+			memories.PolicyCommands(sources)),
+		parent("turns", "Score turns again, and undo that",
+			"  hippocampus turns reprocess --user ada --scorer rules --dry-run\n  hippocampus turns runs",
+			memories.TurnCommands(sources)),
 	}
-	cmd.AddCommand(memories.DocumentCommands(o.sources())...)
-	return cmd
-}
-
-// episodeCommand has the commands that concern episodes.
-func episodeCommand(o *overrides) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "episode",
-		Short:   "List and show episodes: memories that belong together by time and meaning",
-		Example: "  hippocampus episode list --user ada\n  hippocampus episode show Kyoto --user ada",
-		Args:    noSubcommand,
-		RunE:    help,
-	}
-	cmd.AddCommand(memories.EpisodeCommands(o.sources())...)
-	return cmd
-}
-
-// policyCommand has the commands that concern what the app remembers.
-func policyCommand(o *overrides) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "policy",
-		Short:   "Say what the app remembers, and what it never does",
-		Example: "  hippocampus policy show\n  hippocampus policy set policy.yaml",
-		Args:    noSubcommand,
-		RunE:    help,
-	}
-	cmd.AddCommand(memories.PolicyCommands(o.sources())...)
-	return cmd
-}
-
-// turnsCommand has the commands that concern turns.
-func turnsCommand(o *overrides) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "turns",
-		Short:   "Score turns again, and undo that",
-		Example: "  hippocampus turns reprocess --user ada --scorer rules --dry-run\n  hippocampus turns runs",
-		Args:    noSubcommand,
-		RunE:    help,
-	}
-	cmd.AddCommand(memories.TurnCommands(o.sources())...)
-	return cmd
 }
 
 // exitCodesTopic returns the topic that `hippocampus help exit-codes` prints.

@@ -154,10 +154,7 @@ func (p program) listDocuments() *cobra.Command {
 
 // find returns the path of the document that a client's id, or the whole or the end of an id names.
 func (a *action) find(name string) (path string, err error) {
-	asJSON := a.json
-	a.json = false
-	defer func() { a.json = asJSON }()
-	list, err := a.documents()
+	list, err := a.silent().documents()
 	if err != nil {
 		return "", err
 	}

@@ -90,10 +90,7 @@ func (p program) listEpisodes() *cobra.Command {
 
 // findEpisode returns the path of the latest episode that the end of an id, or a part of a title names.
 func (a *action) findEpisode(name string) (string, error) {
-	asJSON := a.json
-	a.json = false
-	defer func() { a.json = asJSON }()
-	path, list, err := a.episodes(url.Values{}, 0)
+	path, list, err := a.silent().episodes(url.Values{}, 0)
 	if err != nil {
 		return "", err
 	}

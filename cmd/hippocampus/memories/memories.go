@@ -98,6 +98,13 @@ func (a *action) fetch(method, path string, body, into any) (json.RawMessage, er
 	return raw, err
 }
 
+// silent returns the action for requests whose answers the command reads, and does not print as JSON.
+func (a *action) silent() *action {
+	silent := *a
+	silent.json = false
+	return &silent
+}
+
 func (a *action) decode(raw json.RawMessage, into any) error {
 	if err := json.Unmarshal(raw, into); err != nil {
 		return fmt.Errorf("%s answers something else than this version expects: %w; compare the versions", a.Base, err)
