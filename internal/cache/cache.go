@@ -1,6 +1,8 @@
 // Package cache is a least-recently-used cache with a limit in bytes:
 //
 //	key -> value, if cached;  key, value, size -> cached, the least recently used evicted
+//
+// A value that exceeds the limit is kept in a place of its own, where the next such value replaces it.
 package cache
 
 import (
@@ -15,7 +17,14 @@ type Cache[V any] struct {
 
 	mu    sync.Mutex
 	lru   *simplelru.LRU[string, entry[V]]
+	large large[V]
 	stats Stats
+}
+
+// large is a value that exceeds the limit. The zero value holds no value.
+type large[V any] struct {
+	entry[V]
+	key string
 }
 
 type entry[V any] struct {
@@ -34,7 +43,7 @@ type Stats struct {
 // bytes.
 const perEntry = 200
 
-// New makes a cache of up to limit bytes; 0 or less disables it.
+// New makes a cache of up to limit bytes, and one larger value; 0 or less disables it.
 func New[V any](limit int) *Cache[V] {
 	c := &Cache[V]{limit: limit}
 	// Only bytes limit the cache: an entry takes at least perEntry of them.
@@ -51,6 +60,9 @@ func (c *Cache[V]) Get(key string) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.lru.Get(key)
+	if !ok && c.large.size > 0 && c.large.key == key {
+		e, ok = c.large.entry, true
+	}
 	if ok {
 		c.stats.Hits++
 	} else {
@@ -59,14 +71,17 @@ func (c *Cache[V]) Get(key string) (value V, ok bool) {
 	return e.value, ok
 }
 
-// Add stores a value of the given size and removes the old value of the key. It
-// does not store a value that is larger than the cache.
+// Add stores a value of the given size, in bytes, and removes the old value of the key.
 func (c *Cache[V]) Add(key string, value V, bytes int) {
 	e := entry[V]{value, bytes + len(key) + perEntry}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lru.Remove(key)
-	if e.size > c.limit {
+	c.remove(key)
+	switch {
+	case c.limit <= 0:
+		return
+	case e.size > c.limit:
+		c.large = large[V]{e, key}
 		return
 	}
 	c.lru.Add(key, e)
@@ -80,7 +95,14 @@ func (c *Cache[V]) Add(key string, value V, bytes int) {
 func (c *Cache[V]) Remove(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.remove(key)
+}
+
+func (c *Cache[V]) remove(key string) {
 	c.lru.Remove(key)
+	if c.large.key == key {
+		c.large = large[V]{}
+	}
 }
 
 // Purge removes all values.
@@ -88,6 +110,7 @@ func (c *Cache[V]) Purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lru.Purge()
+	c.large = large[V]{}
 }
 
 // Stats returns the current statistics.
@@ -96,5 +119,9 @@ func (c *Cache[V]) Stats() Stats {
 	defer c.mu.Unlock()
 	s := c.stats
 	s.Entries = c.lru.Len()
+	if c.large.size > 0 {
+		s.Entries++
+		s.Bytes += c.large.size
+	}
 	return s
 }
