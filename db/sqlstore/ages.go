@@ -33,13 +33,15 @@ func (s *Store) OldAges(ctx context.Context, owner memory.Owner, o db.Old, f fun
 }
 
 // agesOf is the query of the ages of active memories of an app, each with its key. SQLite's driver is slow at many
-// rows. There, a row has all memories of a user, from an index alone: numbers of the function pack, and texts.
+// rows. There, a row has all memories of a user, from an index alone: numbers of the function pack, and texts. The
+// line break is a literal, since SQLite copies the result of a function, such as char(10), for each memory.
 func agesOf(key, where string) string {
+	lines := func(column string) string { return "group_concat(" + column + ", '\n')" }
 	return `SELECT {` + key + `, created_at, updated_at, last_accessed_at, access_count, importance_score, pinned,
 			memory_type, domain, agent_id
-		|group_concat(` + key + `, char(10)),
+		|` + lines(key) + `,
 			pack(created_at, updated_at, last_accessed_at, access_count, importance_score, pinned),
-			group_concat(memory_type, char(10)), group_concat(domain, char(10)), group_concat(agent_id, char(10))}
+			` + lines("memory_type") + `, ` + lines("domain") + `, ` + lines("agent_id") + `}
 		FROM agent_memories{| INDEXED BY agent_memories_ages}
 		WHERE app_id = $1 AND status = 'active' AND ` + where + `{| GROUP BY user_id}`
 }
