@@ -9,7 +9,7 @@
 //	bench fit FILE...      reports of quality --confidence -> coefficients of confidence
 //	bench speed            server and bare clients on the same data -> ratios;
 //	                       with --loop, recalls after a turn of the user -> ratio to recalls alone
-//	bench peers            the load shape that other memory servers were measured with
+//	bench peers DIR...     conversations -> this server, mem0 and Hindsight: quality, times, CPU, memory
 //	bench slices           one user with many memories -> intervals of time, tags, the past
 //	bench context          whole prompts of growing conversations
 //	bench messages         turns with and without messages -> rows, bytes, times

@@ -26,10 +26,7 @@ func qualityCommand() *cobra.Command {
 			embedder := "built-in"
 			if url != "" {
 				embedder = embedderModel
-				settings = append([]string{
-					"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + embedderModel,
-					"HIPPOCAMPUS_EMBEDDING_QUERY_PREFIX=" + queryPrefix,
-				}, settings...)
+				settings = append(embedderSettings(url, embedderModel, queryPrefix), settings...)
 			}
 			if through != "" && through != "turns" {
 				return fmt.Errorf("--through %s: leave it out, or give turns", through)

@@ -114,30 +114,6 @@ func serversCommand() *cobra.Command {
 	return c
 }
 
-// peersCommand uses the load shape that mem0 2.2.1 was measured with on such a
-// machine: 8 clients of its server made 97 recalls a second at a p50 of 80 ms.
-func peersCommand() *cobra.Command {
-	var size, file string
-	o := speed.Options{
-		Data: []content.Data{{Users: 100, Each: 200}}, Clients: []int{1, 8}, Replicas: 1, Dim: 384,
-		Slice: 3 * time.Second, Rounds: 5, Progress: os.Stderr,
-	}
-	c := &cobra.Command{
-		Use: "peers", Short: "20,000 memories of 100 users, 384 numbers, 1 and 8 clients over HTTP", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			o.Size = target.Size(size)
-			r, err := speed.Run(c.Context(), o)
-			if err != nil {
-				return err
-			}
-			return deliver(r, file)
-		},
-	}
-	sizeFlag(c, &size, target.Large)
-	jsonFlag(c, &file)
-	return c
-}
-
 func slicesCommand() *cobra.Command {
 	var size, file string
 	o := speed.SlicesOptions{Progress: os.Stderr}

@@ -15,8 +15,8 @@ type Measures struct {
 	MRR  float64 `json:"mrr"`  // 1 / rank of the first evidence, 0 without evidence
 }
 
-// measure compares a ranking with the evidence; both are ids of turns.
-func measure(ranking, evidence []string) Measures {
+// measuresOf compares a ranking with the evidence; both are ids of turns.
+func measuresOf(ranking, evidence []string) Measures {
 	var m Measures
 	gain, ideal := 0.0, 0.0
 	for i, id := range ranking {

@@ -23,7 +23,7 @@ func TestMeasure_RanksEvidence(t *testing.T) {
 			R5: 0, R10: 1.0 / 3, R20: 2.0 / 3, NDCG: (1 / math.Log2(7)) / (1 + 1/math.Log2(3) + 0.5), MRR: 1.0 / 6,
 		}},
 	} {
-		got := measure(ranking, c.evidence)
+		got := measuresOf(ranking, c.evidence)
 		for i, part := range parts {
 			if g, w := *part(&got), *part(&c.want); math.Abs(g-w) > 1e-9 {
 				t.Errorf("%s: part %d is %v, not %v", c.name, i, g, w)

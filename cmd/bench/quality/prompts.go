@@ -97,7 +97,7 @@ func askInPrompts(ctx context.Context, client target.Client, conversations []con
 			}
 			turnOf := func(r recalled) string { return reported[r.SourceTurnID] }
 			row.Questions++
-			row.R10 += measure(turnsOf(list, turnOf), q.Evidence).R10
+			row.R10 += measuresOf(turnsOf(list, turnOf), q.Evidence).R10
 			for _, r := range list {
 				if !slices.Contains(q.Evidence, turnOf(r)) {
 					continue

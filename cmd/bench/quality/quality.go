@@ -227,7 +227,7 @@ func ask(
 					for k := range ids {
 						ids[k] = turns[ids[k]]
 					}
-					found[j][name] = measure(ids, q.Evidence)
+					found[j][name] = measuresOf(ids, q.Evidence)
 				}
 				return nil
 			})

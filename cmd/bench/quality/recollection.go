@@ -201,8 +201,8 @@ func recollectAll(ctx context.Context, client target.Client, about, from convers
 			r.Recollected++
 		}
 		if len(q.evidence) > 0 {
-			r.R10 += measure(all, q.evidence).R10
-			r.R10Without += measure(without, q.evidence).R10
+			r.R10 += measuresOf(all, q.evidence).R10
+			r.R10Without += measuresOf(without, q.evidence).R10
 		}
 	}
 	return nil

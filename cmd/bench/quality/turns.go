@@ -180,7 +180,7 @@ func askByDefaults(
 				if err != nil {
 					return fmt.Errorf("%s: %w", q.ID, err)
 				}
-				found[j] = measure(turnsOf(list, turnOf), q.Evidence)
+				found[j] = measuresOf(turnsOf(list, turnOf), q.Evidence)
 				return nil
 			})
 		}

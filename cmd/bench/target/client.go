@@ -19,8 +19,8 @@ type Client struct {
 	connections *Connections
 }
 
-// newClient calls the server at http://HOST:PORT.
-func newClient(url, key string) Client {
+// NewClient calls the server at http://HOST:PORT.
+func NewClient(url, key string) Client {
 	return Client{URL: url, key: key, connections: NewConnections(strings.TrimPrefix(url, "http://"))}
 }
 

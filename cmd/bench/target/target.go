@@ -163,7 +163,7 @@ func (s *Server) run() error {
 	}()
 	select {
 	case url := <-found:
-		s.Client = newClient(url, Key)
+		s.Client = NewClient(url, Key)
 		return nil
 	case err := <-s.exited:
 		s.exited <- err
