@@ -24,6 +24,7 @@ type Pool interface {
 type PoolFilter struct {
 	AppID  string    // required
 	UserID string    // of the contributor
+	Memory string    // id of the contributor's memory
 	Before *Position // strictly older than this, in (PromotedAt, ID) order
 	Limit  int       // required, 1..memory.MaxPage
 }

@@ -58,6 +58,11 @@ func poolLives(t *testing.T, s db.Store) {
 	ofJazz, _ := contribute(t, s, jazz, 3)
 	ofSnow, _ := contribute(t, s, snow, 4)
 	wantSame(t, "open", openOf(t, s, "app"), []memory.Pooled{ofSnow, ofJazz, ofTea})
+	copied, err := s.ListPooled(ctx, db.PoolFilter{AppID: "app", UserID: alice.UserID, Memory: jazz.ID, Limit: 5})
+	must(t, err)
+	if len(copied) != 1 || copied[0].Pooled != ofJazz {
+		t.Errorf("the copy of a memory: %+v", copied)
+	}
 	if _, err := s.Memory(ctx, "app", ofTea.ID); !memory.IsKind(err, memory.KindNotFound) {
 		t.Errorf("a memory of the pool by its id: %v", err)
 	}
@@ -156,9 +161,11 @@ func exercisePool(t *testing.T, s db.Store, owner memory.Owner, memories []strin
 	insert(t, s, time.Time{}, original)
 	entry, _ := contribute(t, s, original, 1)
 	openOf(t, s, owner.AppID)
-	_, err := s.ListPooled(ctx, db.PoolFilter{AppID: owner.AppID, UserID: owner.UserID, Limit: 5})
-	must(t, err)
-	_, err = s.OpenPooled(ctx, owner.AppID, []string{entry.ID})
+	for _, of := range []string{"", original.ID} {
+		_, err := s.ListPooled(ctx, db.PoolFilter{AppID: owner.AppID, UserID: owner.UserID, Memory: of, Limit: 5})
+		must(t, err)
+	}
+	_, err := s.OpenPooled(ctx, owner.AppID, []string{entry.ID})
 	must(t, err)
 	_, err = s.CopiesOf(ctx, owner, append(memories, original.ID))
 	must(t, err)

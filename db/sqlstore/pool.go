@@ -28,6 +28,9 @@ func (s *Store) ListPooled(ctx context.Context, f db.PoolFilter) ([]db.PooledMem
 	if f.UserID != "" {
 		where.Add(`p.user_id = ?`, f.UserID)
 	}
+	if f.Memory != "" {
+		where.Add(`p.memory_id = ?`, f.Memory)
+	}
 	if f.Before != nil {
 		where.Add(`(p.promoted_at, p.id) < (?, ?)`, f.Before.At, f.Before.ID)
 	}

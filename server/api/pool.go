@@ -44,13 +44,27 @@ func (h poolHandlers) register(r *frame.Routes) {
 		db.PoolFilter, db.PooledMemory, pooledBody]{
 		Name: "memories",
 		Filter: func(r *frame.Request, p frame.Page) db.PoolFilter {
-			return db.PoolFilter{AppID: r.Key.AppID, UserID: r.QueryID("contributor"), Before: p.Before, Limit: p.Limit}
+			return db.PoolFilter{
+				AppID: r.Key.AppID, UserID: r.QueryID("contributor"), Memory: memoryIn(r), Before: p.Before, Limit: p.Limit,
+			}
 		},
 		Find:     h.Reader.ListPooled,
 		Body:     pooledOf,
 		Position: func(p db.PooledMemory) db.Position { return db.Position{At: p.PromotedAt, ID: p.Pooled.ID} },
 	}.Handle))
 	r.Add("DELETE /v1/pool/:id", memory.RoleWrite, poolFor(memory.PoolWrite, h.withdraw))
+}
+
+// memoryIn reads the id of a contributor's memory from the query.
+func memoryIn(r *frame.Request) string {
+	id := r.Query.Get("memory_id")
+	switch {
+	case id != "" && !memory.IsID(id):
+		r.Note("query.memory_id", "is not the id of a memory")
+	case id != "" && r.Query.Get("contributor") == "":
+		r.Note("query.contributor", "is needed with memory_id: name the user of the memory")
+	}
+	return id
 }
 
 // poolFor makes a handler that refuses keys which may do less with the pool.

@@ -144,6 +144,14 @@ func TestPool_SharesWhatWasPromoted(t *testing.T) {
 		if r := s.call("GET", "/v1/pool?contributor=xuhang", nil, 200); len(r.list("memories")) != 1 {
 			t.Errorf("of xuhang: %s", r.raw)
 		}
+		for user, want := range map[string]int{"maya": 1, "xuhang": 0} {
+			r := s.call("GET", "/v1/pool?memory_id="+s.ids[night]+"&contributor="+user, nil, 200)
+			if found := r.list("memories"); len(found) != want || want > 0 && found[0]["id"] != shift {
+				t.Errorf("the copy of a memory of %s: %s", user, r.raw)
+			}
+		}
+		s.call("GET", "/v1/pool?memory_id="+s.ids[night], nil, 400)
+		s.call("GET", "/v1/pool?contributor=maya&memory_id=night", nil, 400)
 
 		s.call("DELETE", "/v1/pool/"+release, nil, 200)
 		s.call("DELETE", "/v1/pool/"+release, nil, 404)

@@ -11973,6 +11973,9 @@ type ListPoolParams struct {
 	// Contributor Only what this user has contributed.
 	Contributor *UserID `form:"contributor,omitempty" json:"contributor,omitempty"`
 
+	// MemoryID Only the copy of this memory of the contributor, who must be named. Without a copy the page is empty.
+	MemoryID *ID `form:"memory_id,omitempty" json:"memory_id,omitempty"`
+
 	// Limit The most rows of one page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -23271,6 +23274,18 @@ func NewListPoolRequest(server string, params *ListPoolParams) (*http.Request, e
 		if params.Contributor != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "contributor", *params.Contributor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MemoryID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "memory_id", *params.MemoryID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -1652,6 +1652,7 @@ class ListPoolQuery(TypedDict):
     """The query parameters of listPool."""
 
     contributor: NotRequired[UserID]
+    memory_id: NotRequired[ID]
     limit: NotRequired[int]
     """The most rows of one page."""
 

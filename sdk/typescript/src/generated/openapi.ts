@@ -11049,6 +11049,8 @@ export interface operations {
                  * @example u-17
                  */
                 contributor?: components["schemas"]["UserID"];
+                /** @description Only the copy of this memory of the contributor, who must be named. Without a copy the page is empty. */
+                memory_id?: components["schemas"]["ID"];
                 /** @description The most rows of one page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description next_cursor of the page before, unchanged; left out for the first page. */
