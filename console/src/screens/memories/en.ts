@@ -57,7 +57,7 @@ export const en = {
   promoteCopy: "The copy stays as it is if the memory changes. If the memory is forgotten, the copy does not answer.",
   promoteAgent: "Only for this agent; empty: for all",
   promoted: "Shared with the app.",
-  promotedBefore: "It was shared before, and still is.",
+  shared: (when: string) => `Shared with the app ${when}`,
   back: "All memories",
   tabs: { about: "About", history: "History", relations: "Relations", retention: "Retention" },
   parts: "About this memory",

@@ -58,7 +58,7 @@ export const zh: Texts = {
   promoteCopy: "记忆更改后，副本保持原样。记忆被遗忘后，副本不再被召回。",
   promoteAgent: "仅供该智能体；留空：供所有智能体",
   promoted: "已与应用共享。",
-  promotedBefore: "它之前已共享，现在仍然共享。",
+  shared: (when) => `${when}与应用共享`,
   back: "全部记忆",
   tabs: { about: "概况", history: "历史", relations: "关系", retention: "保持度" },
   parts: "关于这条记忆",

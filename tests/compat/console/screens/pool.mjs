@@ -50,10 +50,10 @@ export async function act(page, { id }) {
   await page.goto(`${page.url().split("#")[0]}#/memories/${id}?user=${bob}`);
   await promote();
   await page.getByText("Shared with the app.").waitFor();
+  await page.getByRole("link", { name: /^Shared with the app ./ }).waitFor();
   assert.equal((await contents(bob)).length, 2);
-  await promote();
-  await page.getByText("It was shared before, and still is.").waitFor();
-  await page.getByRole("button", { name: "Undo" }).click(); // of the first promotion
+  await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("Undone.").waitFor();
+  await page.getByRole("button", { name: "Promote to the pool" }).waitFor();
   assert.deepEqual(await contents(bob), ["The staging database is reset every night."]);
 }
