@@ -480,6 +480,11 @@ const (
 	ProfileMemorySectionPreferences ProfileMemorySection = "preferences"
 )
 
+// Defines values for ProfileSchemaType.
+const (
+	ProfileSchemaTypeObject ProfileSchemaType = "object"
+)
+
 // Defines values for RankingMode.
 const (
 	RankingModeAdditive  RankingMode = "additive"
@@ -7601,9 +7606,14 @@ type ProfileSchema struct {
 	// Type `object`.
 	//
 	// Example: object
-	Type                 interface{}            `json:"type"`
+	Type                 ProfileSchemaType      `json:"type"`
 	AdditionalProperties map[string]interface{} `json:"-"`
 }
+
+// ProfileSchemaType `object`.
+//
+// Example: object
+type ProfileSchemaType string
 
 // ProfileSource A statement that a field was read from.
 type ProfileSource struct {

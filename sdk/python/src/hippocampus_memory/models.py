@@ -2433,10 +2433,10 @@ class ProfileMemory(Model):
 class ProfileSchema(Model):
     """A JSON Schema of the fields of profiles."""
 
-    type: Any
+    type: Literal["object"] | str
     """`object`."""
 
-    properties: dict[str, Any]
+    properties: dict[str, Any] = Field(..., max_length=50)
     """
     The fields by their names: 1 to 64 letters, digits, `_` and `-`, of which the first is a letter or `_`. Each has
 

@@ -2148,7 +2148,7 @@ count; `asked` then has both. A context takes it from the log of the conversatio
 class ProfileSchema(TypedDict):
     """A JSON Schema of the fields of profiles."""
 
-    type: Any
+    type: Literal["object"] | str
     """`object`."""
 
     properties: dict[str, Any]

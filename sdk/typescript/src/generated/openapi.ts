@@ -6332,8 +6332,9 @@ export interface components {
             /**
              * @description `object`.
              * @example object
+             * @enum {string}
              */
-            type: unknown;
+            type: "object";
             /**
              * @description The fields by their names: 1 to 64 letters, digits, `_` and `-`, of which the first is a letter or `_`. Each has
              *
