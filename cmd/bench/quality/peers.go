@@ -22,7 +22,7 @@ type PeersOptions struct {
 	Progress io.Writer
 }
 
-// Peers compares memory systems that were told the same conversations and asked the same questions.
+// Peers compares memory systems by the same conversations and questions.
 type Peers struct {
 	Machine       measure.Machine `json:"machine"`
 	Conversations []string        `json:"conversations"`

@@ -51,7 +51,7 @@ type Peer struct {
 	Name  string
 	URL   string // of Hindsight, or of scripts/peers/mem0
 	API   PeerAPI
-	Store int // port of a process that belongs to it but is not its child; 0: none
+	Store int // port of a further process, which is no child of the first; 0: there is no such process
 }
 
 // PeerAPI is how a peer is called.
