@@ -156,6 +156,20 @@ type made struct {
 	facts, messages []Memory
 }
 
+// leaveOutReplaced leaves out the fact that the rules took while the model was away, if the model's fact has taken its
+// place: the rules keep the words of the message, and the fact is forgotten when the model scores the turn again.
+func (m *made) leaveOutReplaced() {
+	if len(m.facts) != 2 || len(m.messages) != 1 {
+		return
+	}
+	for i, f := range m.facts {
+		if f.Status == "forgotten" && f.Content == m.messages[0].Content && m.facts[1-i].Status == "active" {
+			m.facts = []Memory{m.facts[1-i]}
+			return
+		}
+	}
+}
+
 // turns checks that each turn led to one fact and one message. If its conversation is
 // consolidated first, the consolidation makes a preference with the same words instead of
 // the fact.
@@ -181,6 +195,7 @@ func (c *checker) turns() {
 	}
 	for _, o := range c.of(PostTurn) {
 		m := of(o.name)
+		m.leaveOutReplaced()
 		if most := max(len(m.rows), len(m.facts), len(m.messages)); most > 1 {
 			c.blame(o, "doubled", *m)
 		}

@@ -133,6 +133,11 @@ func TestCheck_AcceptsWhatTheLedgerAllows(t *testing.T) {
 			i := slices.IndexFunc(f.Memories, func(m Memory) bool { return m.ID == "id6" })
 			f.Memories[i].Type, f.Memories[i].Turn = "preference", ""
 		},
+		"the model replaced the fact of the rules": func(f *Found) {
+			byRules := fromTurn("id14", "user02", "talk3ofuser02", "fact")
+			byRules.Status = "forgotten"
+			f.Memories = append(f.Memories, byRules)
+		},
 		"a turn was processed before its conversation was deleted": func(f *Found) {
 			f.Memories = append(f.Memories, fromTurn("id12", "user01", "talk2ofuser01", "fact"),
 				fromTurn("id13", "user01", "talk2ofuser01", "message"))
@@ -211,6 +216,11 @@ func TestCheck_FindsSeededViolations(t *testing.T) {
 			func(f *Found) { without(f, "id9") }},
 		{"turn with two facts", "talk3ofuser02 of user02: doubled",
 			func(f *Found) { with(f, fromTurn("x", "user02", "talk3ofuser02", "fact")) }},
+		{"another fact that is forgotten", "talk3ofuser02 of user02: doubled", func(f *Found) {
+			other := fromTurn("x", "user02", "talk3ofuser02", "fact")
+			other.Status, other.Content = "forgotten", other.Content+" twice"
+			f.Memories = append(f.Memories, other)
+		}},
 		{"fact of a turn is not active", "talk3ofuser02 of user02: not active", func(f *Found) {
 			i := slices.IndexFunc(f.Memories, func(m Memory) bool { return m.ID == "id8" })
 			f.Memories[i].Status = "superseded"
