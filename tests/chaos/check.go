@@ -156,8 +156,8 @@ type made struct {
 	facts, messages []Memory
 }
 
-// leaveOutReplaced leaves out the fact that rules took while the model did not answer, if the model's fact has taken its
-// place: rules keep the words of the message, and their fact is forgotten when the model scores the turn again.
+// leaveOutReplaced leaves out the fact that rules took while the model did not answer, if the model's fact has replaced
+// it: rules keep the words of the message, and their fact is forgotten when the model scores the turn again.
 func (m *made) leaveOutReplaced() {
 	if len(m.facts) != 2 || len(m.messages) != 1 {
 		return
