@@ -18,12 +18,11 @@ type pack struct{ numbers []byte }
 // packs are unused, and empty.
 var packs = sync.Pool{New: func() any { return &pack{} }}
 
-// registerPack adds the function to the connections that are opened afterwards.
-var registerPack = sync.OnceValue(func() error {
-	return sqlite.RegisterFunction("pack", &sqlite.FunctionImpl{
-		NArgs: -1, Deterministic: true,
-		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return packs.Get().(*pack), nil },
-	})
+// errPack is why connections lack the function; nil: they have it. It is registered while the program starts, since the
+// driver reads its functions without a lock whenever it opens a connection.
+var errPack = sqlite.RegisterFunction("pack", &sqlite.FunctionImpl{
+	NArgs: -1, Deterministic: true,
+	MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return packs.Get().(*pack), nil },
 })
 
 func (p *pack) Step(_ *sqlite.FunctionContext, row []driver.Value) error {

@@ -95,8 +95,8 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 		}
 		return s, nil
 	}
-	if err := registerPack(); err != nil {
-		return opened(fault(err, "prepare SQLite"))
+	if errPack != nil {
+		return opened(fault(errPack, "prepare SQLite"))
 	}
 	writing, err := connector(address(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"secure_delete(1)"))
