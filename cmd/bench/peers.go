@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"time"
 
@@ -51,10 +52,11 @@ func peersCommand() *cobra.Command {
 	return c
 }
 
-// embedderSettings are the settings of a server that embeds by an endpoint.
+// embedderSettings are the settings of a server that embeds by an endpoint, with $OPENAI_API_KEY if there is one.
 func embedderSettings(url, model, queryPrefix string) []string {
 	return []string{
-		"QWEN_API_KEY=bench", "QWEN_API_BASE=" + url, "MEMORY_EMBEDDING_MODEL=" + model,
+		"QWEN_API_KEY=" + cmp.Or(os.Getenv("OPENAI_API_KEY"), "bench"), "QWEN_API_BASE=" + url,
+		"MEMORY_EMBEDDING_MODEL=" + model,
 		"HIPPOCAMPUS_EMBEDDING_QUERY_PREFIX=" + queryPrefix,
 	}
 }
