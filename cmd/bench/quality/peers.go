@@ -3,6 +3,7 @@ package quality
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -62,11 +63,13 @@ func MeasurePeers(ctx context.Context, o PeersOptions) (Peers, error) {
 		result.Conversations = append(result.Conversations, c.user())
 		result.Messages += len(c.Turns)
 	}
-	measured := func(name string, start func() (system, error)) error {
-		s, err := start()
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	peers := make([]system, len(o.Peers)) // before minutes are spent on this server
+	for i, p := range o.Peers {
+		if peers[i], err = p.reach(); err != nil {
+			return result, fmt.Errorf("%s: %w", p.Name, err)
 		}
+	}
+	measured := func(name string, s system) error {
 		row, err := measureSystem(ctx, o, conversations, name, s)
 		if err = cmp.Or(err, s.close()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -74,100 +77,116 @@ func MeasurePeers(ctx context.Context, o PeersOptions) (Peers, error) {
 		result.Systems = append(result.Systems, row)
 		return nil
 	}
-	if err := measured("this server", func() (system, error) { return startThisServer(ctx, nil) }); err != nil {
+	measureThis := func(name string, settings []string) error {
+		s, err := startThisServer(ctx, settings)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return measured(name, s)
+	}
+	if err := measureThis("this server", nil); err != nil {
 		return result, err
 	}
 	if o.Embedder != nil {
-		start := func() (system, error) { return startThisServer(ctx, o.Embedder) }
-		if err := measured("this server, embedder of the peers", start); err != nil {
+		if err := measureThis("this server, embedder of the peers", o.Embedder); err != nil {
 			return result, err
 		}
 	}
-	for _, p := range o.Peers {
-		if err := measured(p.Name, p.reach); err != nil {
+	for i, p := range o.Peers {
+		if err := measured(p.Name, peers[i]); err != nil {
 			return result, err
 		}
 	}
 	return result, nil
 }
 
+// request is a question about a conversation.
+type request struct {
+	place int // of the conversation
+	of    conversation
+	asks  question
+}
+
 func measureSystem(
 	ctx context.Context, o PeersOptions, conversations []conversation, name string, s system,
-) (PeerRow, error) {
-	row := PeerRow{Name: name}
-	var reported, recalled measure.Times
-	err := counted(s, &reported, func() error {
-		for _, c := range conversations {
-			fmt.Fprintf(o.Progress, "%s: reporting %s: %d messages\n", name, c.user(), len(c.Turns))
-			for _, t := range c.Turns {
-				if err := reported.Call(func() error { return s.report(ctx, c, t) }); err != nil {
-					return fmt.Errorf("report %s of %s: %w", t.ID, c.user(), err)
-				}
-			}
+) (row PeerRow, err error) {
+	row.Name = name
+	var requests []request
+	for i, c := range conversations {
+		for _, q := range c.asked() {
+			requests = append(requests, request{i, c, q})
 		}
-		return nil
-	})
-	if err != nil {
+	}
+	if len(requests) == 0 {
+		return row, errors.New("the conversations have no questions that can be measured")
+	}
+	if row.Report, err = sampled(s, func(t *measure.Times) error {
+		return reportAll(ctx, o, conversations, name, s, t)
+	}); err != nil {
 		return row, err
 	}
 	// What a system does by itself after a conversation has ended is not a part of its recalls.
 	if _, err := measure.Rest(ctx, o.Rest, o.Progress); err != nil {
 		return row, err
 	}
-	type request struct {
-		of   conversation
-		text string
-	}
-	var requests []request
-	var answers []asked
-	err = counted(s, &recalled, func() error {
-		for i, c := range conversations {
-			for _, q := range c.asked() {
-				requests = append(requests, request{c, q.Text})
-				if err := recalled.Call(func() error {
-					turns, err := s.search(ctx, c, q.Text)
-					answers = append(answers, asked{i, q.Category, measuresOf(turns, q.Evidence)})
-					return err
-				}); err != nil {
-					return fmt.Errorf("ask %s: %w", q.ID, err)
-				}
+	answers := make([]asked, len(requests))
+	if row.Recall, err = sampled(s, func(t *measure.Times) error {
+		for i, r := range requests {
+			if err := t.Call(func() error {
+				turns, err := s.search(ctx, r.of, r.asks.Text)
+				answers[i] = asked{r.place, r.asks.Category, measuresOf(turns, r.asks.Evidence)}
+				return err
+			}); err != nil {
+				return fmt.Errorf("ask %s: %w", r.asks.ID, err)
 			}
 		}
 		return nil
-	})
-	if err != nil {
+	}); err != nil {
 		return row, err
 	}
+	row.Found = summarise(answers)
 	fmt.Fprintf(o.Progress, "%s: %d clients for %s\n", name, o.Clients, o.For)
-	var crowd measure.Times
-	var next atomic.Int64
-	err = counted(s, &crowd, func() error {
-		return crowd.Run(ctx, o.Clients, o.For, &next, func(ctx context.Context, n int) error {
+	if row.Crowd, err = sampled(s, func(t *measure.Times) error {
+		var next atomic.Int64
+		return t.Run(ctx, o.Clients, o.For, &next, func(ctx context.Context, n int) error {
 			r := requests[n%len(requests)]
-			_, err := s.search(ctx, r.of, r.text)
+			_, err := s.search(ctx, r.of, r.asks.Text)
 			return err
 		})
-	})
-	if err != nil {
+	}); err != nil {
 		return row, err
 	}
 	used, err := s.usage()
-	row.Found, row.Memory = summarise(answers), used.Memory
-	row.Report = reported.Sample()
-	row.Recall, row.Crowd = recalled.Sample(), crowd.Sample()
+	row.Memory = used.Memory
 	return row, err
 }
 
-// counted adds the CPU time that the system takes for f.
-func counted(s system, t *measure.Times, f func() error) error {
+// reportAll reports every message, one after the other.
+func reportAll(
+	ctx context.Context, o PeersOptions, conversations []conversation, name string, s system, t *measure.Times,
+) error {
+	for _, c := range conversations {
+		fmt.Fprintf(o.Progress, "%s: reporting %s: %d messages\n", name, c.user(), len(c.Turns))
+		for _, said := range c.Turns {
+			if err := t.Call(func() error { return s.report(ctx, c, said) }); err != nil {
+				return fmt.Errorf("report %s of %s: %w", said.ID, c.user(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// sampled returns the times that f adds, with the CPU time that the system takes for them.
+func sampled(s system, f func(t *measure.Times) error) (measure.Sample, error) {
+	var t measure.Times
 	before, err := s.usage()
 	if err != nil {
-		return err
+		return measure.Sample{}, err
 	}
-	if err := f(); err != nil {
-		return err
+	if err := f(&t); err != nil {
+		return measure.Sample{}, err
 	}
 	after, err := s.usage()
-	t.CPU += after.CPU - before.CPU
-	return err
+	t.CPU = after.CPU - before.CPU
+	return t.Sample(), err
 }

@@ -63,15 +63,7 @@ const (
 	Hindsight PeerAPI = "hindsight" // its own server
 )
 
-// runningPeer is a peer with its processes.
-type runningPeer struct {
-	target.Client
-	api       PeerAPI
-	processes []measure.Process
-}
-
 func (p Peer) reach() (system, error) {
-	r := &runningPeer{Client: target.NewClient(p.URL, ""), api: p.API}
 	at, err := url.Parse(p.URL)
 	if err != nil {
 		return nil, err
@@ -80,52 +72,36 @@ func (p Peer) reach() (system, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: give http://127.0.0.1:PORT: %w", p.URL, err)
 	}
-	for _, port := range []int{port, p.Store} {
+	r := running{Client: target.NewClient(p.URL, "")}
+	ports := []int{port}
+	if p.Store != 0 {
+		ports = append(ports, p.Store)
+	}
+	for _, port := range ports {
 		process, err := measure.Listener(port)
-		if err != nil || process == 0 && port != 0 {
-			return nil, fmt.Errorf("no process of this machine listens on port %d: %w", port, err)
+		if err != nil {
+			return nil, err
 		}
-		if process != 0 {
-			r.processes = append(r.processes, process)
+		if process == 0 {
+			return nil, fmt.Errorf("no process of this machine listens on port %d: start the peer as scripts/peers/run does",
+				port)
 		}
+		r.processes = append(r.processes, process)
 	}
-	return r, nil
+	if p.API == Mem0 {
+		return mem0{r}, nil
+	}
+	return hindsight{r}, nil
 }
 
-// report stores the message with its speaker's name before it. Both peers take it without asking a model.
-func (p *runningPeer) report(ctx context.Context, c conversation, t turn) error {
-	text := t.Speaker + ": " + t.Text
-	if p.api == Mem0 {
-		return p.Call(ctx, "POST", "/add", map[string]any{"user": c.user(), "turn": t.ID, "text": text}, nil)
-	}
-	return p.Call(ctx, "POST", p.bank(c), map[string]any{"items": []any{map[string]any{
-		"content": text, "timestamp": t.At.Format(time.RFC3339), "document_id": t.ID,
-	}}}, nil)
+// running is a peer with its processes.
+type running struct {
+	target.Client
+	processes []measure.Process
 }
 
-func (p *runningPeer) bank(c conversation) string {
-	return "/v1/default/banks/" + url.PathEscape(c.ID) + "/memories"
-}
-
-func (p *runningPeer) search(ctx context.Context, c conversation, question string) (turns []string, err error) {
-	if p.api == Mem0 {
-		err = p.Call(ctx, "POST", "/search", map[string]any{"user": c.user(), "query": question}, &turns)
-		return turns, err
-	}
-	var answer struct {
-		Results []struct {
-			Document string `json:"document_id"`
-		} `json:"results"`
-	}
-	err = p.Call(ctx, "POST", p.bank(c)+"/recall", map[string]any{"query": question}, &answer)
-	for _, r := range answer.Results {
-		turns = append(turns, r.Document)
-	}
-	return turns, err
-}
-
-func (p *runningPeer) usage() (sum measure.Usage, err error) {
-	for _, process := range p.processes {
+func (r running) usage() (sum measure.Usage, err error) {
+	for _, process := range r.processes {
 		used, failed := process.Usage()
 		err = cmp.Or(err, failed)
 		sum.CPU, sum.Memory = sum.CPU+used.CPU, sum.Memory+used.Memory
@@ -133,4 +109,43 @@ func (p *runningPeer) usage() (sum measure.Usage, err error) {
 	return sum, err
 }
 
-func (p *runningPeer) close() error { return nil }
+func (r running) close() error { return nil }
+
+// said is a message with the name of its speaker.
+func (t turn) said() string { return t.Speaker + ": " + t.Text }
+
+// mem0 is called through scripts/peers/mem0.
+type mem0 struct{ running }
+
+func (p mem0) report(ctx context.Context, c conversation, t turn) error {
+	return p.Call(ctx, "POST", "/add", map[string]any{"user": c.user(), "turn": t.ID, "text": t.said()}, nil)
+}
+
+func (p mem0) search(ctx context.Context, c conversation, question string) (turns []string, err error) {
+	err = p.Call(ctx, "POST", "/search", map[string]any{"user": c.user(), "query": question}, &turns)
+	return turns, err
+}
+
+// hindsight has a bank for each conversation.
+type hindsight struct{ running }
+
+func bank(c conversation) string { return "/v1/default/banks/" + url.PathEscape(c.ID) + "/memories" }
+
+func (p hindsight) report(ctx context.Context, c conversation, t turn) error {
+	return p.Call(ctx, "POST", bank(c), map[string]any{"items": []any{map[string]any{
+		"content": t.said(), "timestamp": t.At.Format(time.RFC3339), "document_id": t.ID,
+	}}}, nil)
+}
+
+func (p hindsight) search(ctx context.Context, c conversation, question string) (turns []string, err error) {
+	var answer struct {
+		Results []struct {
+			Document string `json:"document_id"`
+		} `json:"results"`
+	}
+	err = p.Call(ctx, "POST", bank(c)+"/recall", map[string]any{"query": question}, &answer)
+	for _, r := range answer.Results {
+		turns = append(turns, r.Document)
+	}
+	return turns, err
+}
