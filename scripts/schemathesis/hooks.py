@@ -25,6 +25,9 @@ UNSTATED = [
     (r"^additionalProperties$", r"^must be false"),
     (r"^(into|to)$", r"^names the user of the path"),
     (r"^(used|irrelevant|wrong|withdrawn)\[\d+\]$", r"^names the same memory as"),  # another list does
+    (r"^body$", r"^names no memory"),  # feedback, all of whose lists are empty
+    (r"^group$", r"^shares a conversation"),  # which conversation_id names
+    (r"^name$", r"^is the name of admin_key's key"),
     (r"^user_id$", r"^does not go with the role admin"),
     (r"^dry_run$", r"^is false, but cursor and limit"),
     (r"^query\.contributor$", r"^is needed with memory_id"),

@@ -233,6 +233,21 @@ const (
 	FactStateReplaced  FactState = "replaced"
 )
 
+// Defines values for FactType.
+const (
+	FactTypeDecision    FactType = "decision"
+	FactTypeError       FactType = "error"
+	FactTypeFact        FactType = "fact"
+	FactTypeInsight     FactType = "insight"
+	FactTypeObservation FactType = "observation"
+	FactTypePattern     FactType = "pattern"
+	FactTypePreference  FactType = "preference"
+	FactTypeProject     FactType = "project"
+	FactTypeSkill       FactType = "skill"
+	FactTypeTask        FactType = "task"
+	FactTypeToolUse     FactType = "tool_use"
+)
+
 // Defines values for FeedbackKind.
 const (
 	FeedbackKindIrrelevant FeedbackKind = "irrelevant"
@@ -4774,6 +4789,9 @@ type FactRequest struct {
 // Example: accepted
 type FactState string
 
+// FactType What kind of fact it is.
+type FactType string
+
 // FactValue Any JSON value, null too, of at most 4,096 bytes in its canonical form (sorted keys, numbers in their shortest form,
 // no space), which is how it is compared and answered.
 //
@@ -7286,7 +7304,7 @@ type PolicyRules struct {
 	Terms []string `json:"terms,omitempty"`
 
 	// Types Types of facts.
-	Types []MemoryType `json:"types,omitempty"`
+	Types []FactType `json:"types,omitempty"`
 }
 
 // PolicyVersion A version of what the app remembers.

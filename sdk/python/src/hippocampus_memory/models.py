@@ -1100,6 +1100,26 @@ valid ended then, by request).
 """
 
 
+FactType = TypeAliasType(
+    "FactType",
+    Literal[
+        "fact",
+        "preference",
+        "pattern",
+        "skill",
+        "project",
+        "observation",
+        "task",
+        "decision",
+        "tool_use",
+        "error",
+        "insight",
+    ]
+    | str,
+)
+"""What kind of fact it is."""
+
+
 FactValue = TypeAliasType("FactValue", Any)
 """
 Any JSON value, null too, of at most 4,096 bytes in its canonical form (sorted keys, numbers in their shortest form,
@@ -2249,7 +2269,7 @@ class PolicyRules(Model):
     instructions: str | None = None
     """For the chat model; without one it has no effect."""
 
-    types: list[MemoryType] | None = None
+    types: list[FactType] | None = None
     """Types of facts."""
 
     domains: list[Domain] | None = None

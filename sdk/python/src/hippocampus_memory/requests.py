@@ -1043,6 +1043,25 @@ valid ended then, by request).
 """
 
 
+FactType: TypeAlias = (
+    Literal[
+        "fact",
+        "preference",
+        "pattern",
+        "skill",
+        "project",
+        "observation",
+        "task",
+        "decision",
+        "tool_use",
+        "error",
+        "insight",
+    ]
+    | str
+)
+"""What kind of fact it is."""
+
+
 FactValue: TypeAlias = Any
 """
 Any JSON value, null too, of at most 4,096 bytes in its canonical form (sorted keys, numbers in their shortest form,
@@ -2086,7 +2105,7 @@ class PolicyRules(TypedDict):
     instructions: NotRequired[str]
     """For the chat model; without one it has no effect."""
 
-    types: NotRequired[list[MemoryType]]
+    types: NotRequired[list[FactType]]
     """Types of facts."""
 
     domains: NotRequired[list[Domain]]

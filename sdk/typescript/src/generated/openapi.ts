@@ -2551,6 +2551,11 @@ export interface components {
          */
         Domain: "general_chat" | "user_preferences" | "professional_and_academic" | "lifestyle_and_interests" | "social_and_relationships" | "tasks_and_schedules";
         /**
+         * @description What kind of fact it is.
+         * @enum {string}
+         */
+        FactType: "fact" | "preference" | "pattern" | "skill" | "project" | "observation" | "task" | "decision" | "tool_use" | "error" | "insight";
+        /**
          * @description What kind of statement it is.
          * @example fact
          * @enum {string}
@@ -3365,7 +3370,7 @@ export interface components {
              */
             instructions?: string;
             /** @description Types of facts. */
-            types?: components["schemas"]["MemoryType"][];
+            types?: components["schemas"]["FactType"][];
             /** @description Domains of facts. */
             domains?: components["schemas"]["Domain"][];
             /**
@@ -9899,6 +9904,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
