@@ -48,7 +48,7 @@ func TestCache_KeepsOneLargeValue(t *testing.T) {
 	kept := func(key string) bool { _, ok := c.Get(key); return ok }
 	c.Add("a", 9, size)
 	if v, _ := c.Get("a"); v != 9 || !kept("b") || !kept("c") || c.Stats().Bytes < size || c.Stats().Entries != 3 {
-		t.Errorf("a large value is not kept beside the others: %+v", c.Stats())
+		t.Errorf("a large value is not kept with the others: %+v", c.Stats())
 	}
 	c.Add("d", 4, size)
 	if kept("a") || !kept("d") || !kept("b") {
