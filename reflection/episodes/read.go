@@ -25,6 +25,27 @@ type Episode struct {
 	Count    int             // of its memories
 	Memories []memory.Memory // oldest first, without embeddings
 	Ended    time.Time       // by which episodes are ordered; To, unless a memory has left since the episode was made
+
+	Condensed Condensed
+}
+
+// Condensed is how many memories of an episode stand for statements that compression has condensed.
+type Condensed struct {
+	Cores    int `json:"cores"`    // core statements
+	Patterns int `json:"patterns"` // what was left of the episode, as one memory
+}
+
+func condensedOf(memories []memory.Memory) (of Condensed) {
+	for _, m := range memories {
+		switch c := CoreOf(m); {
+		case c == nil:
+		case c.Pattern:
+			of.Patterns++
+		default:
+			of.Cores++
+		}
+	}
+	return of
 }
 
 // Theme is what similar episodes have in common. Its ID is empty if an episode has no theme.
@@ -67,7 +88,7 @@ func (s *Service) List(ctx context.Context, f db.EpisodeFilter) ([]Episode, erro
 		e := Episode{ID: row.ID, AgentID: row.AgentID, Memories: of[row.ID], Count: len(of[row.ID]), Ended: row.Ended}
 		first := slices.MinFunc(e.Memories, func(a, b memory.Memory) int { return BeganAt(a).Compare(BeganAt(b)) })
 		e.From, e.To = BeganAt(first), e.Memories[len(e.Memories)-1].CreatedAt
-		e.Domains = domainsOf(e.Memories)
+		e.Domains, e.Condensed = domainsOf(e.Memories), condensedOf(e.Memories)
 		e.Title = cmp.Or(labels[i].Name.title(current), titleOf(labels[i].hold(labels[i].Terms, current)))
 		if e.Title == "" {
 			e.Title = titleOfMemories(e.Memories)

@@ -68,6 +68,8 @@ type episodeBody struct {
 	Count   int             `json:"count"`
 	Domains []memory.Domain `json:"domains"`
 	Theme   *themeBody      `json:"theme,omitempty"`
+
+	Condensed *episodes.Condensed `json:"condensed,omitempty"`
 }
 
 type themeBody struct {
@@ -78,6 +80,9 @@ type themeBody struct {
 func episodeOf(e episodes.Episode) episodeBody {
 	body := episodeBody{
 		ID: e.ID, AgentID: e.AgentID, Title: e.Title, From: e.From, To: e.To, Count: e.Count, Domains: e.Domains,
+	}
+	if e.Condensed != (episodes.Condensed{}) {
+		body.Condensed = &e.Condensed
 	}
 	if e.Theme.ID != "" {
 		theme := themeBody(e.Theme)

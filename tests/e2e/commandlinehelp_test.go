@@ -43,6 +43,7 @@ func TestHelp_ItsExamplesWork(t *testing.T) {
 	codes := map[string]int{ // of examples that are right and fail here
 		"hippocampus turns undo 0198c0de-0000-7000-8000-000000000001": 3, // no such run
 		"hippocampus key revoke 0198c0de-0000-7000-8000-000000000001": 1, // no such key
+		"hippocampus undo 5a1fe2d9 --user ada":                        1, // a fact, which stands for no other memory
 		"hippocampus partition --dry-run":                             1, // no Postgres
 		"hippocampus partition --partitions 16":                       1,
 	}

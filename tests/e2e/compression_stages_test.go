@@ -3,6 +3,8 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -160,7 +162,7 @@ func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 		episode := a.episodes("ada", "")[0]
 		a.live("ada", "", 3)
 		cores := a.condensed("ada", 3)
-		check := func(n int) {
+		check := func(n int, condensed map[string]any) {
 			t.Helper()
 			if all := a.left("ada"); len(all) != n+1 || !slices.Contains(all, "Ada keeps the map of Kyoto from the trip.") {
 				t.Errorf("left: %q", all)
@@ -168,21 +170,28 @@ func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 			all := a.episodes("ada", "")
 			if len(all) != 1 || all[0]["id"] != episode["id"] || all[0]["count"] != float64(n+1) ||
 				all[0]["from"] != episode["from"] || all[0]["to"] != episode["to"] ||
-				!strings.Contains(all[0]["title"].(string), "Kyoto") {
+				!strings.Contains(all[0]["title"].(string), "Kyoto") || !reflect.DeepEqual(all[0]["condensed"], condensed) {
 				t.Errorf("the episode %v\nwas %v", all, episode)
 			}
 			a.storesEqual(builtin, "ada")
 		}
-		check(3)
+		check(3, map[string]any{"cores": 3.0, "patterns": 0.0})
 		a.live("ada", "", 55)
 		if groups := a.compress("ada"); len(groups) > 0 {
 			t.Fatalf("before the 90th active day: %v", groups)
 		}
 		a.live("ada", "", 5)
 		pattern := a.condensed("ada", 1)
-		check(1)
+		check(1, map[string]any{"cores": 0.0, "patterns": 1.0})
 
-		for _, id := range append(pattern, cores...) {
+		sh := a.shell(t)
+		if out := sh.want(0, "hippocampus episode show Kyoto"); !regexp.MustCompile(`condensed to +1 pattern\n`).MatchString(out) {
+			t.Errorf("episode show prints %s", out)
+		}
+		if out := sh.want(0, "hippocampus undo "+pattern[0]); !strings.HasSuffix(out, "\nrestored 3 memories\n") {
+			t.Errorf("undo prints %s", out)
+		}
+		for _, id := range cores {
 			a.call("POST", "/v1/memories/"+id+"/undo", nil, 200)
 		}
 		if all := a.left("ada"); !slices.Equal(all, before) {
@@ -191,7 +200,7 @@ func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 		if groups := a.compress("ada"); len(groups) > 0 {
 			t.Errorf("after the undo: %v", groups)
 		}
-		if all := a.episodes("ada", ""); len(all) != 1 || all[0]["count"] != float64(len(ids)+1) {
+		if all := a.episodes("ada", ""); len(all) != 1 || all[0]["count"] != float64(len(ids)+1) || all[0]["condensed"] != nil {
 			t.Errorf("the episode after the undo: %v", all)
 		}
 	})

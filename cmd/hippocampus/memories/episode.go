@@ -27,7 +27,20 @@ type episode struct {
 	From, To  time.Time
 	Count     int
 	Theme     struct{ Title string }
+	Condensed struct{ Cores, Patterns int }
 	Memories  []wire.Memory
+}
+
+// condensedTo is empty if no memory of the episode was condensed.
+func (e episode) condensedTo() string {
+	var parts []string
+	if n := e.Condensed.Patterns; n > 0 {
+		parts = append(parts, count(n, "pattern", "patterns"))
+	}
+	if n := e.Condensed.Cores; n > 0 {
+		parts = append(parts, count(n, "core statement", "core statements"))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // episodes reads the episodes of the user that a query chooses, at most as many as limit says; 0: all.
@@ -108,7 +121,8 @@ func (p program) showEpisode() *cobra.Command {
 		Use:   "show EPISODE",
 		Short: "Show an episode with its memories, the oldest first",
 		Long: `Show an episode with its memories, the oldest first. The end of its id names it, or a part of its title; if
-several have that, the one that ended last is shown. Summaries are what older memories were condensed to.`,
+several have that, the one that ended last is shown. Summaries are what older memories were condensed to; "hippocampus
+undo" takes one back.`,
 		Example: "  hippocampus episode show Kyoto --user ada",
 		Annotations: map[string]string{
 			Routes: "GET /v1/users/{user_id}/episodes\nGET /v1/users/{user_id}/episodes/{episode_id}",
@@ -127,6 +141,7 @@ several have that, the one that ended last is shown. Summaries are what older me
 		a.Indented("", terminal.Bold, terminal.Line(e.Title))
 		a.Fields([][2]string{
 			{"id", e.ID}, {"theme", terminal.Line(e.Theme.Title)}, {"from", a.When(e.From)}, {"to", a.When(e.To)},
+			{"condensed to", e.condensedTo()},
 		})
 		PrintTable(a.Screen, e.Memories, false)
 		return nil

@@ -24,7 +24,7 @@ import (
 func Commands(sources connection.Sources) []*cobra.Command {
 	p := program{sources}
 	return []*cobra.Command{
-		p.remember(), p.recall(), p.context(), p.list(), p.show(), p.history(), p.forget(), p.restore(),
+		p.remember(), p.recall(), p.context(), p.list(), p.show(), p.history(), p.forget(), p.restore(), p.undo(),
 		p.pin(true), p.pin(false), p.withdraw(), p.facts(), p.profile(), p.zone(), p.users(), p.stats(), p.tail(),
 	}
 }

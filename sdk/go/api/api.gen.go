@@ -1526,6 +1526,19 @@ type CompressionReport struct {
 	Stopped *string `json:"stopped,omitempty"`
 }
 
+// Condensed How many of an episode's memories stand for statements that compression has condensed. Absent if none does.
+type Condensed struct {
+	// Cores Core statements, each of which stands for several statements.
+	//
+	// Example: 3
+	Cores int `json:"cores"`
+
+	// Patterns Memories that stand for all that was left of the episode.
+	//
+	// Example: 0
+	Patterns int `json:"patterns"`
+}
+
 // ConsolidateRequest How to consolidate a conversation.
 type ConsolidateRequest struct {
 	// Mode What to make.
@@ -2870,6 +2883,9 @@ type Episode struct {
 	//
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Condensed How many of an episode's memories stand for statements that compression has condensed. Absent if none does.
+	Condensed *Condensed `json:"condensed,omitempty"`
 
 	// Count How many memories it has.
 	//
@@ -7078,6 +7094,9 @@ type OpenedEpisode struct {
 	//
 	// Example: tutor
 	AgentID *AgentID `json:"agent_id,omitempty"`
+
+	// Condensed How many of an episode's memories stand for statements that compression has condensed. Absent if none does.
+	Condensed *Condensed `json:"condensed,omitempty"`
 
 	// Count How many memories it has.
 	//

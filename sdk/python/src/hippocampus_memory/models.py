@@ -352,6 +352,19 @@ class CompressionReport(Model):
     """Why further groups were left for another run; absent if no group was."""
 
 
+class Condensed(Model):
+    """
+    How many of an episode's memories stand for statements that compression has condensed. Absent if none does.
+
+    """
+
+    cores: int
+    """Core statements, each of which stands for several statements."""
+
+    patterns: int
+    """Memories that stand for all that was left of the episode."""
+
+
 class Consolidation(Model):
     """One step of making lasting memories of a conversation's events."""
 
@@ -890,6 +903,7 @@ class Episode(Model):
     """The domains of its memories, the most frequent first."""
 
     theme: Theme | None = None
+    condensed: Condensed | None = None
 
 
 class EpisodePage(Model):
@@ -2199,6 +2213,7 @@ class OpenedEpisode(Model):
     """The domains of its memories, the most frequent first."""
 
     theme: Theme | None = None
+    condensed: Condensed | None = None
     memories: list[Memory]
     """The memories, oldest first."""
 

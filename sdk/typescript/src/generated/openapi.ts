@@ -6474,6 +6474,20 @@ export interface components {
             /** @description The domains of its memories, the most frequent first. */
             domains: components["schemas"]["Domain"][];
             theme?: components["schemas"]["Theme"];
+            condensed?: components["schemas"]["Condensed"];
+        };
+        /** @description How many of an episode's memories stand for statements that compression has condensed. Absent if none does. */
+        Condensed: {
+            /**
+             * @description Core statements, each of which stands for several statements.
+             * @example 3
+             */
+            cores: number;
+            /**
+             * @description Memories that stand for all that was left of the episode.
+             * @example 0
+             */
+            patterns: number;
         };
         /** @description An episode with its memories, or in a recall with those next to one that was recalled. */
         OpenedEpisode: {
@@ -6498,6 +6512,7 @@ export interface components {
             /** @description The domains of its memories, the most frequent first. */
             domains: components["schemas"]["Domain"][];
             theme?: components["schemas"]["Theme"];
+            condensed?: components["schemas"]["Condensed"];
             /** @description The memories, oldest first. */
             memories: components["schemas"]["Memory"][];
         };
