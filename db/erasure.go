@@ -27,6 +27,9 @@ type Erasures interface {
 	// Claimed memories are left until their claims end, so that no push follows
 	// the deletion. KindConflict: the erasure has ended.
 	EraseSome(ctx context.Context, e Erasure, step EraseStep) (ErasedSome, error)
+	// ErasedCopies returns the ids of the copies in the pool that EraseSome has deleted. They are kept until EndErasure,
+	// so that an erasure that is continued deletes the vectors of all of them.
+	ErasedCopies(ctx context.Context, owner memory.Owner) ([]string, error)
 	// EndErasure checks that no row is left, deletes every job about the owner,
 	// including the erasing one, and removes the mark. vectors is counted as in
 	// EraseStep. KindConflict: the erasure has ended, or rows are left.
@@ -111,7 +114,7 @@ type EraseStep struct {
 // no further step is needed.
 type ErasedSome struct {
 	Deleted  Erased
-	Memories []string // ids of the deleted ones
+	Memories []string // ids of the deleted ones, without copies in the pool
 	Left     int      // claimed memories; counted if fewer than the limit were deleted
 }
 

@@ -127,9 +127,20 @@ func poolErased(t *testing.T, s db.Store) {
 	}
 	some, err = s.EraseSome(ctx, e, db.EraseStep{Now: after(70), Limit: 10})
 	must(t, err)
-	wantSame(t, "afterwards", []any{some.Memories, some.Left}, []any{[]string{ofTea.ID}, 0})
+	wantSame(t, "afterwards", []any{some.Deleted.Memories, some.Left}, []any{1, 0})
+	for _, of := range []struct {
+		owner memory.Owner
+		want  []string
+	}{{alice, []string{ofTea.ID}}, {bob, nil}} {
+		copies, err := s.ErasedCopies(ctx, of.owner)
+		must(t, err)
+		wantSame(t, "erased copies of "+of.owner.UserID, copies, of.want)
+	}
 	_, err = s.EndErasure(ctx, e, after(80), 0)
 	must(t, err)
+	copies, err := s.ErasedCopies(ctx, alice)
+	must(t, err)
+	wantSame(t, "erased copies after the end", copies, []string(nil))
 	for _, since := range []struct {
 		at   time.Time
 		want error

@@ -142,6 +142,11 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 		if done, err = underWay(ctx, tx, e); err != nil {
 			return err
 		}
+		x := &eraser{ctx: ctx, conn: tx.conn, owner: e.Owner}
+		x.run(`DELETE FROM pooled WHERE id IN (SELECT p.id`+erasedCopies+`)`, e.Owner.AppID, e.Owner.UserID)
+		if x.err != nil {
+			return x.err
+		}
 		left, err := tx.holdsRows(ctx, e.Owner)
 		if err != nil {
 			return err
@@ -149,7 +154,6 @@ func (s *Store) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vect
 		if left {
 			return db.ErrLeft
 		}
-		x := &eraser{ctx: ctx, conn: tx.conn, owner: e.Owner}
 		x.jobs(aboutOwner, e.Owner.AppID, e.Owner.UserID)
 		done.DoneAt = memory.Instant(at)
 		done.Deleted.Vectors += vectors

@@ -152,6 +152,9 @@ func (u *UserTx) Purge(ctx context.Context, ids []string) ([]string, error) {
 			err = u.RemoveLines(ctx, lost)
 		}
 	}
+	if err == nil && u.Owner.IsPool() {
+		_, err = u.exec(ctx, `DELETE FROM pooled WHERE id = ANY($1::uuid[]) AND {|+}app_id = $2`, purged, u.Owner.AppID)
+	}
 	if err == nil {
 		_, err = u.deleteMemories(ctx, u.Owner, purged)
 	}
@@ -174,12 +177,6 @@ func (c conn) deleteMemories(ctx context.Context, owner memory.Owner, ids []stri
 	}
 	if c.dialect == Postgres { // on SQLite an embedding is a column of its memory
 		_, err := c.exec(ctx, `DELETE FROM embeddings WHERE memory_id`+ofOwner, ids, owner.AppID, owner.UserID)
-		if err != nil {
-			return 0, err
-		}
-	}
-	if owner.IsPool() {
-		_, err := c.exec(ctx, `DELETE FROM pooled WHERE id = ANY($1::uuid[]) AND {|+}app_id = $2`, ids, owner.AppID)
 		if err != nil {
 			return 0, err
 		}

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"hippocampus/db"
@@ -16,9 +15,12 @@ func pooledFields(p *memory.Pooled) []any {
 	return []any{&p.ID, &p.AppID, &p.UserID, &p.AgentID, (*ID)(&p.MemoryID), &p.PromotedAt, &p.KeyID}
 }
 
-// openPooled chooses the open entries p with their memories m. Conditions of p must follow.
-const openPooled = ` FROM pooled AS p JOIN agent_memories AS m ON m.id = p.id AND {|+}m.app_id = p.app_id
-		AND {|+}m.user_id = '` + memory.PoolUser + `' AND {|+}m.status = 'active'
+// inPool chooses the entries p with their memories m.
+const inPool = ` FROM pooled AS p JOIN agent_memories AS m ON m.id = p.id AND {|+}m.app_id = p.app_id
+		AND {|+}m.user_id = '` + memory.PoolUser + `'`
+
+// openPooled chooses the open entries. Conditions of p must follow.
+const openPooled = inPool + ` AND {|+}m.status = 'active'
 	WHERE NOT EXISTS (SELECT 1 FROM agent_memories AS o WHERE o.id = p.memory_id AND {|+}o.app_id = p.app_id
 		AND {|+}o.user_id = p.user_id AND {|+}o.status = 'forgotten' AND NOT o.faded) AND `
 
@@ -82,7 +84,7 @@ func (s *Store) ExportPooled(ctx context.Context, of db.Extent, after *memory.Po
 	if after != nil {
 		where.Add(`(p.promoted_at, p.id) > (?, ?)`, after.PromotedAt, after.ID)
 	}
-	found, err := page(ctx, s.conn, pooledFields, selectPooled, where, `p.promoted_at, p.id`, of.Limit)
+	found, err := page(ctx, s.conn, pooledFields, `SELECT `+pooledColumns+inPool+` WHERE `, where, `p.promoted_at, p.id`, of.Limit)
 	return found, s.fault(err, "export the pool")
 }
 
@@ -162,10 +164,10 @@ func (u *UserTx) OrphanPooled(ctx context.Context, ids []string) error {
 	return u.fault(err, "remove who contributed to the pool")
 }
 
-// contributions deletes what the owner has contributed to the pool, if it is not being pushed, or removes who did.
+// contributions deletes what the owner has contributed to the pool, if it is not being pushed, or removes who did. The
+// entries of deleted copies stay, by which ErasedCopies finds their vectors.
 func (x *eraser) contributions(tx tx, step db.EraseStep) {
-	const of = `SELECT id FROM pooled WHERE app_id = $1 AND user_id = $2`
-	if len(x.ids(of+` LIMIT 1`, x.owner.AppID, x.owner.UserID)) == 0 {
+	if len(x.ids(`SELECT id FROM pooled WHERE app_id = $1 AND user_id = $2 LIMIT 1`, x.owner.AppID, x.owner.UserID)) == 0 {
 		return
 	}
 	pool := memory.PoolOf(x.owner.AppID)
@@ -176,11 +178,10 @@ func (x *eraser) contributions(tx tx, step db.EraseStep) {
 		x.run(orphan+`app_id = $1 AND user_id = $2`, x.owner.AppID, x.owner.UserID)
 		return
 	}
-	room := max(0, step.Limit-len(x.some.Memories))
-	ids := x.ids(of+` ORDER BY id LIMIT $3`, x.owner.AppID, x.owner.UserID, room)
-	claimed := x.ids(`SELECT id FROM agent_memories WHERE id = ANY($1::uuid[]) AND {|+}app_id = $2 AND {|+}user_id = $3
-		AND vector_claimed_until > $4`, ids, pool.AppID, pool.UserID, step.Now)
-	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(claimed, id) })
+	const copies = `SELECT p.id` + inPool + ` WHERE p.app_id = $1 AND p.user_id = $2 AND `
+	ids := x.ids(copies+`NOT coalesce(m.vector_claimed_until > $3, false) ORDER BY p.id LIMIT $4`,
+		x.owner.AppID, x.owner.UserID, step.Now, max(0, step.Limit-len(x.some.Memories)))
+	claimed := x.ids(copies+`m.vector_claimed_until > $3`, x.owner.AppID, x.owner.UserID, step.Now)
 	x.some.Left += len(claimed)
 	if x.err != nil || len(ids) == 0 {
 		return
@@ -195,6 +196,15 @@ func (x *eraser) contributions(tx tx, step db.EraseStep) {
 		n, x.err = x.deleteMemories(x.ctx, pool, ids)
 	}
 	x.some.Deleted.Memories += n
-	x.some.Memories = append(x.some.Memories, ids...)
 	x.outdate(pool)
 }
+
+func (s *Store) ErasedCopies(ctx context.Context, owner memory.Owner) ([]string, error) {
+	ids, err := collect(ctx, s.conn, only[string], `SELECT p.id`+erasedCopies, owner.AppID, owner.UserID)
+	return ids, s.fault(err, "find the erased copies in the pool")
+}
+
+// erasedCopies chooses the entries whose copies are deleted.
+const erasedCopies = ` FROM pooled AS p WHERE p.app_id = $1 AND p.user_id = $2 AND NOT EXISTS (
+	SELECT 1 FROM agent_memories AS m
+	WHERE m.id = p.id AND {|+}m.app_id = $1 AND {|+}m.user_id = '` + memory.PoolUser + `')`

@@ -179,6 +179,10 @@ func (s *Service) erase(ctx context.Context, e db.Erasure, into memory.Owner) (d
 	if found, err = s.vectors.DeleteOwner(ctx, e.Owner); err != nil {
 		return e, unfinished("the user's rows are deleted, but not all vectors yet", err)
 	}
+	copies, err := s.records.ErasedCopies(ctx, e.Owner)
+	if err != nil {
+		return e, err
+	}
 	if e.Into != "" { // vectors of moved memories may have been pushed while these were looked up
 		ids = nil
 		if found > 0 {
@@ -187,7 +191,7 @@ func (s *Service) erase(ctx context.Context, e db.Erasure, into memory.Owner) (d
 			}
 		}
 	}
-	for part := range slices.Chunk(ids, batch) {
+	for part := range slices.Chunk(append(ids, copies...), batch) {
 		if err := s.vectors.Delete(ctx, part); err != nil {
 			return e, unfinished("the user's rows are deleted, but not all vectors yet", err)
 		}

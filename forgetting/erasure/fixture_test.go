@@ -137,7 +137,8 @@ func (b *fixture) write(owner memory.Owner, contents ...string) {
 	}
 }
 
-// live gives a user a processed turn, a pending one and two direct memories, one of them forgotten.
+// live gives a user a processed turn, a pending one and two direct memories, of which one is forgotten and the other
+// is in the pool.
 func (b *fixture) live(owner memory.Owner) {
 	b.t.Helper()
 	b.turn(owner)
@@ -145,7 +146,9 @@ func (b *fixture) live(owner memory.Owner) {
 	b.must(b.store.RenewTurns(b.t.Context(), []string{b.turn(owner).ID}, noon.AddDate(1, 0, 0)))
 	b.write(owner, "Likes tea.", "Likes jazz.")
 	list := b.memories(owner)
-	_, err := b.ingest.Forget(b.t.Context(), owner.AppID, list[0].ID, ingest.OfStatement)
+	_, _, err := b.ingest.Contribute(b.t.Context(), ingest.Contribution{Owner: owner, MemoryID: list[1].ID})
+	b.must(err)
+	_, err = b.ingest.Forget(b.t.Context(), owner.AppID, list[0].ID, ingest.OfStatement)
 	b.must(err)
 }
 
@@ -175,6 +178,17 @@ func (b *fixture) held(owner memory.Owner) (n int) {
 	return n + len(turns) + len(candidates) + vectors + len(b.memories(owner))
 }
 
+// wantPool checks that the pool holds no vector without a memory.
+func (b *fixture) wantPool() {
+	b.t.Helper()
+	pool := memory.PoolOf(ada.AppID)
+	vectors, err := b.vectors.CountOwner(b.t.Context(), pool)
+	b.must(err)
+	if rows := len(b.memories(pool)); vectors != rows {
+		b.t.Errorf("the pool has %d memories and %d vectors", rows, vectors)
+	}
+}
+
 // jobs counts the jobs that name an id.
 func (b *fixture) jobs(kind string) (n int) {
 	b.t.Helper()
@@ -195,6 +209,7 @@ func (b *fixture) erased(owner memory.Owner) db.Erasure {
 	if n := b.held(owner); n != 0 {
 		b.t.Errorf("%d things of %s are left", n, owner.UserID)
 	}
+	b.wantPool()
 	return done
 }
 

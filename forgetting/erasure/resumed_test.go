@@ -53,6 +53,11 @@ func (m *crashing) EraseSome(ctx context.Context, e db.Erasure, step db.EraseSte
 	return some, err
 }
 
+func (m *crashing) ErasedCopies(ctx context.Context, owner memory.Owner) (ids []string, err error) {
+	err = m.step(func() error { ids, err = m.Records.ErasedCopies(ctx, owner); return err })
+	return ids, err
+}
+
 func (m *crashing) EndErasure(ctx context.Context, e db.Erasure, at time.Time, vectors int) (
 	done db.Erasure, err error,
 ) {
@@ -125,6 +130,7 @@ func TestErase_CompletesAfterACrashAtEachStep(t *testing.T) {
 				if held, jobs := b.held(ada), b.jobs("erase_user"); held != 0 || jobs != 0 {
 					t.Errorf("dying at call %d, late %v: %d things and %d jobs are left", at, late, held, jobs)
 				}
+				b.wantPool()
 				points++
 			}
 		}

@@ -136,7 +136,7 @@ var changes = []change{
 		work: func(p *plot, c tool) error { _, err := c.keep.Repair(p.t.Context()); return err }},
 	{
 		name:   "erasure",
-		ready:  after(written(home(1), pet(1)), turn(much), (*plot).reflect),
+		ready:  after(written(home(1), pet(1)), (*plot).contribute, turn(much), (*plot).reflect),
 		repeat: true,
 		gone:   true,
 		ask: func(p *plot) bool {

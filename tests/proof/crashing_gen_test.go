@@ -543,10 +543,9 @@ func (store *crashingStore) EpisodeMembers(
 	ctx context.Context,
 	owner memory.Owner,
 	ids []string,
-	at time.Time,
 ) ([]db.EpisodeMember, error) {
 	return get(store.fuse, "EpisodeMembers", func() ([]db.EpisodeMember, error) {
-		return store.real.EpisodeMembers(ctx, owner, ids, at)
+		return store.real.EpisodeMembers(ctx, owner, ids)
 	})
 }
 
@@ -573,6 +572,12 @@ func (store *crashingStore) EraseSome(
 ) (db.ErasedSome, error) {
 	return get(store.fuse, "EraseSome", func() (db.ErasedSome, error) {
 		return store.real.EraseSome(ctx, e, step)
+	})
+}
+
+func (store *crashingStore) ErasedCopies(ctx context.Context, owner memory.Owner) ([]string, error) {
+	return get(store.fuse, "ErasedCopies", func() ([]string, error) {
+		return store.real.ErasedCopies(ctx, owner)
 	})
 }
 

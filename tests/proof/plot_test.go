@@ -88,6 +88,11 @@ func onIt(method, what string, body any) func(p *plot) bool {
 	return func(p *plot) bool { return p.done(p.try(method, "/v1/memories/"+p.it+what, body)) }
 }
 
+// contribute copies the selected memory to the pool.
+func (p *plot) contribute() bool {
+	return p.done(p.try("POST", "/v1/pool", fields{"user_id": p.owner.UserID, "memory_id": p.it}))
+}
+
 func (p *plot) reflect() bool {
 	return p.done(p.try("POST", "/v1/reflect", fields{"user_id": p.owner.UserID, "force": true}))
 }
