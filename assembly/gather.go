@@ -71,7 +71,7 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 	}
 	switch {
 	case r.Episode != nil:
-		g.answer.Memories, g.answer.Skipped = opened(r.Episode, g.answer.Memories), false
+		g.answer.Memories, g.answer.Skipped = opened(r.Episode, g.answer), false
 	case alone && g.answer.Skipped:
 		if err := s.standing(ctx, r.Query, &g); err != nil {
 			return g, err
@@ -94,18 +94,22 @@ func (s Service) gather(ctx context.Context, r *Request) (g gathered, err error)
 }
 
 // opened returns the memories of an episode: those that the query found, in its order, then the others, oldest first.
-func opened(episode []memory.Memory, found []recall.Recalled) []recall.Recalled {
+func opened(episode []memory.Memory, answer recall.Answer) []recall.Recalled {
 	rest := make(map[string]bool, len(episode))
 	for _, m := range episode {
 		rest[m.ID] = true
 	}
-	all := slices.DeleteFunc(slices.Clone(found), func(m recall.Recalled) bool { return !rest[m.Memory.ID] })
+	all := slices.DeleteFunc(slices.Clone(answer.Memories), func(m recall.Recalled) bool { return !rest[m.Memory.ID] })
 	for _, m := range all {
 		delete(rest, m.Memory.ID)
 	}
 	for _, m := range episode {
 		if rest[m.ID] {
-			all = append(all, recall.Recalled{Memory: m, Importance: m.Importance})
+			other := recall.Recalled{Memory: m, Importance: m.Importance}
+			if m.HasExpired(answer.At) {
+				other.FormerUntil = m.ExpiresAt
+			}
+			all = append(all, other)
 		}
 	}
 	return all

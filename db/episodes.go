@@ -27,7 +27,6 @@ type EpisodeFilter struct {
 	Since, Until time.Time    // some of [Began, Ended] is in [Since, Until)
 	Theme        string
 	IDs          []string
-	At           time.Time // required; what has expired by then is no member
 	Before       *Position // strictly older than this, in (Ended, ID) order
 	Limit        int       // required, 1..memory.MaxPage
 }
@@ -44,13 +43,14 @@ type EpisodeState struct {
 	Current int64 // the revision now
 }
 
-// Episodes reads episodes. A memory is a current member of an episode as long as it is active, has not expired, and is
-// not a message from which a superseded memory was derived. An episode without a current member is not found.
+// Episodes reads episodes. A memory is a current member of an episode as long as it is active, and is not a message from
+// which a superseded memory was derived. What has expired stays: it was so then. An episode without a current member is
+// not found.
 type Episodes interface {
 	// ListEpisodes pages through episodes, the latest first.
 	ListEpisodes(ctx context.Context, f EpisodeFilter) ([]Episode, error)
 	// EpisodeMembers returns the current members of episodes of the owner, oldest first, without embeddings.
-	EpisodeMembers(ctx context.Context, owner memory.Owner, ids []string, at time.Time) ([]EpisodeMember, error)
+	EpisodeMembers(ctx context.Context, owner memory.Owner, ids []string) ([]EpisodeMember, error)
 	// EpisodesOf returns the ids of the episodes that memories of the owner are in, by the ids of the memories.
 	EpisodesOf(ctx context.Context, owner memory.Owner, memories []string) (map[string]string, error)
 	// AllEpisodes lists all episodes that are stored of an owner, by id, also those without current members.

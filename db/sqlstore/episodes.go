@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"time"
 
 	"hippocampus/db"
 	"hippocampus/db/rowcodec"
@@ -17,17 +16,16 @@ func episodeFields(e *db.Episode) []any {
 		&e.Label}
 }
 
-// currentMember is the condition under which a row of agent_memories m is a current member at the time that follows.
+// currentMember is the condition under which a row of agent_memories m is a current member.
 const currentMember = `{|+}m.status = 'active' AND NOT ({|+}m.memory_type = 'message' AND EXISTS (
 		SELECT 1 FROM memory_relations AS r JOIN agent_memories AS f ON f.id = r.from_id
 			AND {|+}f.app_id = m.app_id AND {|+}f.user_id = m.user_id
-		WHERE r.to_id = m.id AND r.kind = 'derived_from' AND {|+}f.status = 'superseded'))
-	AND ({|+}m.expires_at IS NULL OR {|+}m.expires_at > `
+		WHERE r.to_id = m.id AND r.kind = 'derived_from' AND {|+}f.status = 'superseded'))`
 
-// hasMember is the condition under which a row of episodes e has a current member at the time that follows.
+// hasMember is the condition under which a row of episodes e has a current member.
 const hasMember = `EXISTS (SELECT 1 FROM episode_memories AS o JOIN agent_memories AS m ON m.id = o.memory_id
 		AND {|+}m.app_id = o.app_id AND {|+}m.user_id = o.user_id
-	WHERE o.app_id = e.app_id AND o.user_id = e.user_id AND o.episode_id = e.id AND ` + currentMember
+	WHERE o.app_id = e.app_id AND o.user_id = e.user_id AND o.episode_id = e.id AND ` + currentMember + `)`
 
 func (s *Store) ListEpisodes(ctx context.Context, f db.EpisodeFilter) ([]db.Episode, error) {
 	var where Conditions
@@ -51,7 +49,7 @@ func (s *Store) ListEpisodes(ctx context.Context, f db.EpisodeFilter) ([]db.Epis
 	if f.Before != nil {
 		where.Add(`(e.ended, e.id) < (?, ?)`, f.Before.At, f.Before.ID)
 	}
-	where.Add(hasMember+`?))`, f.At)
+	where.Add(hasMember)
 	found, err := page(ctx, s.conn, episodeFields, selectEpisodes, where, `e.ended DESC, e.id DESC`, f.Limit)
 	return found, s.fault(err, "list the episodes")
 }
@@ -64,9 +62,7 @@ func (s *Store) AllEpisodes(ctx context.Context, owner memory.Owner) ([]db.Episo
 
 func memberFields(m *db.EpisodeMember) []any { return append(memoryFields(&m.Memory), &m.EpisodeID) }
 
-func (s *Store) EpisodeMembers(
-	ctx context.Context, owner memory.Owner, ids []string, at time.Time,
-) ([]db.EpisodeMember, error) {
+func (s *Store) EpisodeMembers(ctx context.Context, owner memory.Owner, ids []string) ([]db.EpisodeMember, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -74,8 +70,8 @@ func (s *Store) EpisodeMembers(
 			FROM episode_memories AS i WHERE i.app_id = $1 AND i.user_id = $2 AND i.memory_id = m.id)
 		FROM agent_memories AS m WHERE m.id IN (SELECT memory_id FROM episode_memories
 			WHERE app_id = $1 AND user_id = $2 AND episode_id = ANY($3::uuid[]))
-		AND {|+}m.app_id = $1 AND {|+}m.user_id = $2 AND `+currentMember+`$4) ORDER BY created_at, id`,
-		owner.AppID, owner.UserID, ids, at)
+		AND {|+}m.app_id = $1 AND {|+}m.user_id = $2 AND `+currentMember+` ORDER BY created_at, id`,
+		owner.AppID, owner.UserID, ids)
 	return found, s.fault(err, "read the memories of episodes")
 }
 

@@ -58,7 +58,7 @@ func (s *Service) ofEpisodes(ctx context.Context, owner memory.Owner, statements
 		if len(left[e.ID]) < minGroup || passed < coreAge {
 			continue
 		}
-		members, err := s.Records.EpisodeMembers(ctx, owner, []string{e.ID}, at)
+		members, err := s.Records.EpisodeMembers(ctx, owner, []string{e.ID})
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ type Records interface {
 	State(ctx context.Context, owner memory.Owner) (db.UserState, error)
 	EpisodesOf(ctx context.Context, owner memory.Owner, memories []string) (map[string]string, error)
 	AllEpisodes(ctx context.Context, owner memory.Owner) ([]db.Episode, error)
-	EpisodeMembers(ctx context.Context, owner memory.Owner, ids []string, at time.Time) ([]db.EpisodeMember, error)
+	EpisodeMembers(ctx context.Context, owner memory.Owner, ids []string) ([]db.EpisodeMember, error)
 }
 
 // Episodes makes the episodes of users; see episodes.Service.

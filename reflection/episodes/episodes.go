@@ -4,7 +4,8 @@
 //	stored rows + memories of now -> episodes as they are read
 //
 // Episodes are derived, and can be made again at any time: the same memories give the same episodes. What is read is
-// checked against the memories of now, so that what is forgotten, superseded or expired is in no episode and no title.
+// checked against the memories of now, so that what is forgotten or superseded is in no episode and no title. What has
+// expired stays: a plan whose day has passed tells what happened.
 package episodes
 
 import (
@@ -139,7 +140,7 @@ func (s *Service) grouped(ctx context.Context, owner memory.Owner) (all []db.Epi
 	if err != nil {
 		return nil, 0, err
 	}
-	byAgent := statementsOf(docs, cores, s.Now())
+	byAgent := statementsOf(docs, cores)
 	embeddings := map[string][]float32{}
 	for _, items := range byAgent {
 		for _, it := range items {
@@ -172,7 +173,7 @@ func (s *Service) grouped(ctx context.Context, owner memory.Owner) (all []db.Epi
 // statementsOf returns, for each agent, what may be in an episode: what the user has said or an app has written, each
 // statement once. Answers of the assistant, passages of documents, skills and what was inferred are left out, as are
 // messages that a fact stands for and those that are former.
-func statementsOf(docs []db.Document, cores map[string]*Core, now time.Time) map[string][]item {
+func statementsOf(docs []db.Document, cores map[string]*Core) map[string][]item {
 	stated := map[string]bool{}
 	for _, d := range docs {
 		if d.Type != memory.TypeMessage {
@@ -186,7 +187,6 @@ func statementsOf(docs []db.Document, cores map[string]*Core, now time.Time) map
 		isMessage := d.Type == memory.TypeMessage
 		switch {
 		case d.Type.IsInferred(), d.Type == "skill", d.Type == "tool_use", d.Type == "error",
-			!d.ExpiresAt.IsZero() && !d.ExpiresAt.After(now),
 			isMessage && (d.Speaker == memory.RoleAssistant || d.Speaker == memory.SpeakerDocument || stated[d.ID]),
 			isMessage && slices.ContainsFunc(d.Supersedes, func(f db.Former) bool { return f.From == d.ID }):
 			continue

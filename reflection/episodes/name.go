@@ -136,7 +136,7 @@ func (s *Service) Name(ctx context.Context, owner memory.Owner) (named int, err 
 		if l.Name != nil || asked == maxNamed {
 			continue
 		}
-		members, err := s.Records.EpisodeMembers(ctx, owner, []string{e.ID}, s.Now())
+		members, err := s.Records.EpisodeMembers(ctx, owner, []string{e.ID})
 		if err != nil {
 			return named, err
 		}

@@ -53,7 +53,6 @@ type Theme struct{ ID, Title string }
 
 // List returns a page of episodes, the latest first.
 func (s *Service) List(ctx context.Context, f db.EpisodeFilter) ([]Episode, error) {
-	f.At = s.Now()
 	rows, err := s.Records.ListEpisodes(ctx, f)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -62,7 +61,7 @@ func (s *Service) List(ctx context.Context, f db.EpisodeFilter) ([]Episode, erro
 	for i, e := range rows {
 		ids[i] = e.ID
 	}
-	members, err := s.Records.EpisodeMembers(ctx, f.Owner, ids, f.At)
+	members, err := s.Records.EpisodeMembers(ctx, f.Owner, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +100,7 @@ func (s *Service) List(ctx context.Context, f db.EpisodeFilter) ([]Episode, erro
 	return found, nil
 }
 
-// addWitnesses adds the memories of other episodes that the terms of themes are of, unless they have expired.
+// addWitnesses adds the memories of other episodes that the terms of themes are of.
 func (s *Service) addWitnesses(
 	ctx context.Context, f db.EpisodeFilter, labels []label, current map[string]memory.Memory,
 ) error {
@@ -123,7 +122,7 @@ func (s *Service) addWitnesses(
 		return err
 	}
 	episodes := slices.Compact(slices.Sorted(maps.Values(of)))
-	members, err := s.Records.EpisodeMembers(ctx, f.Owner, episodes, f.At)
+	members, err := s.Records.EpisodeMembers(ctx, f.Owner, episodes)
 	for _, m := range members {
 		if others[m.ID] {
 			current[m.ID] = m.Memory
@@ -199,8 +198,8 @@ func (s *Service) One(ctx context.Context, owner memory.Owner, id, seenBy string
 const neighbours = 2
 
 // Of returns the episodes of memories by their ids. Each has only those of its memories that are nearest to the memory
-// in time, at most two before and two after it, without the given memories and those from after an instant, unless that
-// is zero.
+// in time, at most two before and two after it, without the given memories, without what has expired, and without those
+// from after an instant, unless that is zero.
 func (s *Service) Of(
 	ctx context.Context, owner memory.Owner, memories []string, until time.Time,
 ) (map[string]Episode, error) {
@@ -210,13 +209,13 @@ func (s *Service) Of(
 	}
 	ids := slices.Compact(slices.Sorted(maps.Values(of)))
 	list, err := s.List(ctx, db.EpisodeFilter{Owner: owner, IDs: ids, Limit: len(ids)})
-	found := map[string]Episode{}
+	found, now := map[string]Episode{}, s.Now()
 	for _, e := range list {
 		for place, m := range e.Memories {
 			if of[m.ID] != "" {
 				near := e
 				near.Memories = nearest(e.Memories, place, func(m memory.Memory) bool {
-					return of[m.ID] == "" && (until.IsZero() || !m.CreatedAt.After(until))
+					return of[m.ID] == "" && !m.HasExpired(now) && (until.IsZero() || !m.CreatedAt.After(until))
 				})
 				found[m.ID] = near
 			}

@@ -154,7 +154,8 @@ func (h contextHandlers) open(ctx context.Context, ask *assembly.Request, idOrWo
 	} else {
 		answer, err := h.Recaller.Recall(ctx, recall.Query{
 			Owner: q.Owner, AgentID: q.AgentID, Text: idOrWords, At: q.At, Zone: q.Zone, Memory: q.Memory, Limit: searched,
-			NoTouch: true, NoRoute: true, NoRecollection: true,
+			NoTouch: true, NoRoute: true, NoRecollection: true, IncludeExpired: true,
+			Weights: &recall.Weights{Relevance: 1}, // how long ago an episode was must not matter
 		})
 		if err != nil {
 			return nil, err
@@ -170,6 +171,6 @@ func (h contextHandlers) open(ctx context.Context, ask *assembly.Request, idOrWo
 	if opened == nil {
 		return nil, nil
 	}
-	ask.Episode = opened.Memories
+	ask.Episode, ask.Query.IncludeExpired = opened.Memories, true
 	return &titledEpisode{opened.ID, opened.Title}, nil
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // opening is words for an episode of a life; empty: of no episode.
@@ -114,6 +115,41 @@ func TestContext_OpensEpisodesByWords(t *testing.T) {
 		s.call("PUT", "/v1/users/life_en", object{"memory": "off"}, 200)
 		if r := s.call("POST", "/v1/context", ordinary, 200); r.body["episode"] != nil || len(r.list("memories")) > 0 {
 			t.Errorf("with memory off: %s", r.raw)
+		}
+	})
+}
+
+// A plan whose day has passed stays in its episode, since it tells what happened: words find the episode by it, a
+// context of the episode says until when it held, and a recall does not show it beside what it finds.
+func TestEpisodes_KeepWhatCameToPass(t *testing.T) {
+	onOneDatabase(t, func(t *testing.T, size size) {
+		s := start(t, size.settings(t)...)
+		begin, passed := now().AddDate(0, -2, 0), now().AddDate(0, -1, 0)
+		for i, content := range []string{
+			"I plan a trip to Kyoto.", "I booked a ryokan in Kyoto.", "I booked the flight to Kyoto.",
+		} {
+			body := object{"user_id": "ada", "content": content, "at": begin.AddDate(0, 0, i)}
+			if i == 2 {
+				body["expires_at"] = passed
+			}
+			s.call("POST", "/v1/memories", body, 201)
+		}
+		s.call("POST", "/v1/users/ada/episodes", nil, 200)
+		if all := s.episodes("ada", ""); len(all) != 1 || all[0]["count"] != 3.0 {
+			t.Fatalf("episodes: %v", all)
+		}
+		text := s.call("POST", "/v1/context", object{
+			"user_id": "ada", "query": "How was it?", "episode": "when I booked the flight to Kyoto", "preferences": false,
+		}, 200).body["text"].(string)
+		want := "I booked the flight to Kyoto. (until " + passed.UTC().Format(time.DateOnly) + ")"
+		if !strings.Contains(text, want) {
+			t.Errorf("the context lacks %q:\n%s", want, text)
+		}
+		r := s.call("POST", "/v1/recall", object{
+			"user_id": "ada", "query": "ryokan in Kyoto", "expand": "episodes", "limit": 1, "touch": false,
+		}, 200)
+		if strings.Contains(r.raw, "flight") || !strings.Contains(r.raw, "I plan a trip to Kyoto.") {
+			t.Errorf("recalled: %s", r.raw)
 		}
 	})
 }
