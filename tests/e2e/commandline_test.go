@@ -99,6 +99,7 @@ func TestCommandLine_PrintsTheTranscripts(t *testing.T) {
 	seed("HOSTILE", 2*day, object{
 		"content": "Likes \x1b[31mred\x1b[0m\nand\u202e long, winding, never ending sentences that no table has room for.",
 	})
+	sh.env = append(sh.env, "LAST_MONTH="+now().Add(-40*day).UTC().Format(time.DateOnly))
 	edited := object{"content": "Lives in Porto.", "tags": []string{"home"}}
 	s.call("PATCH", "/v1/memories/"+names[0], edited, 200)
 	s.stop()
