@@ -43,7 +43,7 @@ type EpisodeState struct {
 	Current int64 // the revision now
 }
 
-// Episodes reads episodes. A memory is a current member of an episode as long as it is active, and is not a message from
+// Episodes reads episodes. A memory is a current member of an episode as long as it is active and is not a message from
 // which a superseded memory was derived. What has expired stays: it was so then. An episode without a current member is
 // not found.
 type Episodes interface {

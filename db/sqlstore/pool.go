@@ -84,7 +84,8 @@ func (s *Store) ExportPooled(ctx context.Context, of db.Extent, after *memory.Po
 	if after != nil {
 		where.Add(`(p.promoted_at, p.id) > (?, ?)`, after.PromotedAt, after.ID)
 	}
-	found, err := page(ctx, s.conn, pooledFields, `SELECT `+pooledColumns+inPool+` WHERE `, where, `p.promoted_at, p.id`, of.Limit)
+	found, err := page(ctx, s.conn, pooledFields, `SELECT `+pooledColumns+inPool+` WHERE `, where,
+		`p.promoted_at, p.id`, of.Limit)
 	return found, s.fault(err, "export the pool")
 }
 

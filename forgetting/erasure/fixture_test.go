@@ -137,8 +137,8 @@ func (b *fixture) write(owner memory.Owner, contents ...string) {
 	}
 }
 
-// live gives a user a processed turn, a pending one and two direct memories, of which one is forgotten and the other
-// is in the pool.
+// live gives a user a processed turn, a pending one and two direct memories: one is forgotten, and a copy of the
+// other is in the pool.
 func (b *fixture) live(owner memory.Owner) {
 	b.t.Helper()
 	b.turn(owner)

@@ -5,7 +5,7 @@
 //
 // Episodes are derived, and can be made again at any time: the same memories give the same episodes. What is read is
 // checked against the memories of now, so that what is forgotten or superseded is in no episode and no title. What has
-// expired stays: a plan whose day has passed tells what happened.
+// expired stays: a plan whose day has passed says what happened.
 package episodes
 
 import (

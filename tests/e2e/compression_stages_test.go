@@ -185,7 +185,8 @@ func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 		check(1, map[string]any{"cores": 0.0, "patterns": 1.0})
 
 		sh := a.shell(t)
-		if out := sh.want(0, "hippocampus episode show Kyoto"); !regexp.MustCompile(`condensed to +1 pattern\n`).MatchString(out) {
+		condensed := regexp.MustCompile(`condensed to +1 pattern\n`)
+		if out := sh.want(0, "hippocampus episode show Kyoto"); !condensed.MatchString(out) {
 			t.Errorf("episode show prints %s", out)
 		}
 		if out := sh.want(0, "hippocampus undo "+pattern[0]); !strings.HasSuffix(out, "\nrestored 3 memories\n") {
@@ -200,7 +201,8 @@ func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 		if groups := a.compress("ada"); len(groups) > 0 {
 			t.Errorf("after the undo: %v", groups)
 		}
-		if all := a.episodes("ada", ""); len(all) != 1 || all[0]["count"] != float64(len(ids)+1) || all[0]["condensed"] != nil {
+		all := a.episodes("ada", "")
+		if len(all) != 1 || all[0]["count"] != float64(len(ids)+1) || all[0]["condensed"] != nil {
 			t.Errorf("the episode after the undo: %v", all)
 		}
 	})

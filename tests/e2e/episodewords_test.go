@@ -119,8 +119,8 @@ func TestContext_OpensEpisodesByWords(t *testing.T) {
 	})
 }
 
-// A plan whose day has passed stays in its episode, since it tells what happened: words find the episode by it, a
-// context of the episode says until when it held, and a recall does not show it beside what it finds.
+// A plan whose day has passed stays in its episode, since it says what happened: words find the episode by it, a
+// context of the episode says until when it held, and a recall leaves it out.
 func TestEpisodes_KeepWhatCameToPass(t *testing.T) {
 	onOneDatabase(t, func(t *testing.T, size size) {
 		s := start(t, size.settings(t)...)
