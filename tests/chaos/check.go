@@ -44,6 +44,7 @@ func Check(x *Expectation, f Found) []Violation {
 	c.files()
 	c.pins()
 	c.relations()
+	c.pool()
 	c.conversations()
 	c.vectors()
 	slices.SortStableFunc(c.violations, func(a, b Violation) int { return a.Entry.N - b.Entry.N })

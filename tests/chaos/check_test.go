@@ -44,6 +44,8 @@ func history() []Entry {
 		{User: "user01", Kind: ForgetMemory, Object: "bullet2ofuser01"},
 		{User: "user01", Kind: Pin, Object: "the pin of memo1ofuser01", Of: "memo1ofuser01", Value: pinned},
 		{User: "user01", Kind: Relate, Object: "memo1ofuser01 refines memo2ofuser01", ID: "id1 refines id2"},
+		{User: "user01", Kind: Contribute, Object: "the copy of memo1ofuser01", Of: "id1"},
+		{User: "user03", Kind: Contribute, Object: "the copy of memo5ofuser03", Of: "id5"},
 		{User: "user03", Kind: CreateFile, Object: "note3ofuser03", Value: "1"},
 		{User: "user03", Kind: Relate, Object: "memo5ofuser03 refines memo6ofuser03", ID: "id5 refines id99"},
 		{User: "user03", Kind: WriteMemory, Object: "memo5ofuser03", Value: "1", ID: "id5"},
@@ -109,10 +111,12 @@ func stores() *Found {
 		Files:         []File{{User: "user01", Path: pathOf("note1ofuser01"), Content: "note1ofuser01, version 7."}},
 		FileVersions:  []File{{User: "user01", Path: pathOf("note2ofuser01"), Content: "note2ofuser01, version 1."}},
 		Relations:     []Relation{{From: "id1", Kind: refines, To: "id2"}},
+		Copies:        []Memory{memory("id20", poolUser, "memo1ofuser01", "1", "active")},
+		Pooled:        []Pooled{{ID: "id20", User: "user01", MemoryID: "id1"}},
 		Drift:         map[string]int{"missing": 0, "orphaned": 0, "different": 0},
 	}
 	f.Memories[0].Pinned = true
-	for _, m := range f.Memories {
+	for _, m := range slices.Concat(f.Memories, f.Copies) {
 		if m.Status == "active" {
 			f.Vectors = append(f.Vectors, Vector{ID: m.ID, User: m.User})
 		}

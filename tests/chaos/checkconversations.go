@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // conversations checks that deleted conversations are gone, ended ones have ended, and each
 // has its turns.
@@ -37,7 +40,7 @@ func (c *checker) conversations() {
 // verification agrees.
 func (c *checker) vectors() {
 	active, stored := map[string]Memory{}, map[string]Vector{}
-	for _, m := range c.found.Memories {
+	for _, m := range slices.Concat(c.found.Memories, c.found.Copies) {
 		if m.Status == "active" {
 			active[m.ID] = m
 		}

@@ -18,12 +18,12 @@ const (
 const conversationIs Kind = "conversation"
 
 // object is the expected state of one memory, turn, conversation, fact, instruction,
-// outcome, file, pin or relation, according to the ledger.
+// outcome, file, pin, relation or copy in the pool, according to the ledger.
 type object struct {
 	user, name string
 	kind       Kind            // of its first request
 	id         string          // of a memory or relation, once it is known
-	of         string          // the conversation of a turn, the workflow of an outcome, the memory of a pin
+	of         string          // the conversation of a turn, the workflow of an outcome, the memory of a pin or copy
 	possible   map[string]bool // its values; "" is for absent
 	given      map[string]bool // texts that requests have set for a fact or instruction; true: acknowledged
 	last       Entry           // the last request that counts

@@ -106,6 +106,8 @@ type Found struct {
 	FileVersions  []File
 	Relations     []Relation
 	Conversations []Conversation
+	Copies        []Memory // in the pool
+	Pooled        []Pooled
 	Vectors       []Vector
 	Drift         map[string]int // by what verify calls it
 }
@@ -121,6 +123,7 @@ type line struct {
 	FileVersion  *File         `json:"file_version"`
 	Relations    []Relation    `json:"relations"` // of the memory
 	Conversation *Conversation `json:"conversation"`
+	Pooled       *Pooled       `json:"pooled"`
 	End          *struct{}     `json:"end"`
 	Error        string        `json:"error"`
 }
@@ -154,6 +157,8 @@ func (f *Found) read(export []byte) error {
 		}
 		f.Relations = append(f.Relations, l.Relations...)
 		switch {
+		case l.Memory != nil && l.Memory.User == poolUser:
+			f.Copies = append(f.Copies, *l.Memory)
 		case l.Memory != nil:
 			f.Memories = append(f.Memories, *l.Memory)
 		case l.Fact != nil:
@@ -170,6 +175,8 @@ func (f *Found) read(export []byte) error {
 			f.FileVersions = append(f.FileVersions, *l.FileVersion)
 		case l.Conversation != nil:
 			f.Conversations = append(f.Conversations, *l.Conversation)
+		case l.Pooled != nil:
+			f.Pooled = append(f.Pooled, *l.Pooled)
 		case l.Error != "":
 			return fmt.Errorf("the export broke off: %s", l.Error)
 		case l.End != nil:

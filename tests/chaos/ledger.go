@@ -32,6 +32,7 @@ const (
 	AddBullet          Kind = "add bullet"
 	Pin                Kind = "pin"
 	Relate             Kind = "relate"
+	Contribute         Kind = "contribute to the pool"
 	Erase              Kind = "erase user"
 	Read               Kind = "read memory"
 	Recall             Kind = "recall"
@@ -55,7 +56,7 @@ type Entry struct {
 	User    string    `json:"user"`
 	Kind    Kind      `json:"kind"`
 	Object  string    `json:"object,omitempty"` // unique among all users
-	Of      string    `json:"of,omitempty"`     // the conversation of a turn, workflow of an outcome, memory of a pin
+	Of      string    `json:"of,omitempty"`     // the conversation of a turn, workflow of an outcome, memory of a copy
 	Value   string    `json:"value,omitempty"`  // the version of the object after the request
 	ID      string    `json:"id,omitempty"`
 	Status  int       `json:"status,omitempty"` // 0: there was no answer

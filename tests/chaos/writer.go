@@ -40,6 +40,7 @@ var actions = []action{
 	{80, (*writer).putFact}, {15, (*writer).endFact},
 	{60, (*writer).createFile}, {50, (*writer).editFile}, {20, (*writer).deleteFile},
 	{50, (*writer).addBullet}, {25, (*writer).removeBullet}, {50, (*writer).pin}, {40, (*writer).relate},
+	{40, (*writer).contribute},
 	{40, (*writer).publish}, {10, (*writer).retire}, {80, (*writer).countOutcome},
 	{8, (*writer).erase},
 	{4, (*writer).reflect}, {4, (*writer).forgetFaded}, {4, (*writer).compress}, {4, (*writer).consolidate},
