@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -34,7 +35,7 @@ type Server struct {
 	v1      http.Handler
 	zoneOf  zones.Finder
 	log     *zap.Logger
-	flavors map[flavor]*sdk.Server
+	flavors map[flavor]func() *sdk.Server
 	http    http.Handler
 }
 
@@ -48,13 +49,13 @@ type flavor struct {
 // New returns a server whose tools send requests to v1, which is the API or a part of it that serves /v1. Texts for a
 // model state days in the zone that zoneOf finds for the user.
 func New(v1 http.Handler, zoneOf zones.Finder, log *zap.Logger) *Server {
-	s := &Server{v1: v1, zoneOf: zoneOf, log: log, flavors: map[flavor]*sdk.Server{}}
+	s := &Server{v1: v1, zoneOf: zoneOf, log: log, flavors: map[flavor]func() *sdk.Server{}}
 	for i := range 8 {
 		f := flavor{writes: i&1 > 0, bound: i&2 > 0, pool: i&4 > 0}
-		s.flavors[f] = s.newFlavor(f)
+		s.flavors[f] = sync.OnceValue(func() *sdk.Server { return s.newFlavor(f) }) // all take 30 ms
 	}
 	s.http = sdk.NewStreamableHTTPHandler(
-		func(r *http.Request) *sdk.Server { return s.flavors[flavorOf(r.Context())] },
+		func(r *http.Request) *sdk.Server { return s.flavors[flavorOf(r.Context())]() },
 		&sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
 			MaxRequestBodyBytes:        -1,   // the API has limited the body
@@ -84,7 +85,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) error {
 // tools have the user as an argument.
 func (s *Server) ServeStdio(ctx context.Context, key memory.Key, in io.ReadCloser, out io.WriteCloser) error {
 	ctx = frame.WithKey(ctx, key)
-	return s.flavors[flavorOf(ctx)].Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
+	return s.flavors[flavorOf(ctx)]().Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 }
 
 // newFlavor returns a server of the protocol.
