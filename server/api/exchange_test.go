@@ -118,7 +118,7 @@ func TestExchange_RefusesBadMemoryLines(t *testing.T) {
 		return changed
 	}
 	bad := map[string]string{
-		`{`: "not JSON", `[]`: "not a JSON object", `{}`: "fewer than 1", good + "{}": "more than one", "\xff": "UTF-8",
+		`{`: "not JSON", `[]`: "not a JSON object", `{}`: "needs at least 1", good + "{}": "more than one", "\xff": "UTF-8",
 		"\ufeff" + good:                                  "not JSON",
 		change(`"memory":{`, `"memory":{"x":1,`):         "memory.x",
 		change(`"memory":{`, `"memory":{"Content":"x",`): "memory.Content",

@@ -127,8 +127,12 @@ func complaint(e *openapi3.SchemaError) string {
 	case "maxItems":
 		return tooManyItems(s)
 	case "minProperties":
-		if known := slices.Sorted(maps.Keys(s.Properties)); len(known) > 0 {
-			return fmt.Sprintf("has fewer than %d of the fields %s", s.MinProps, strings.Join(known, ", "))
+		known := slices.Sorted(maps.Keys(s.Properties))
+		switch {
+		case len(known) > 0:
+			return fmt.Sprintf("needs at least %d of the fields %s", s.MinProps, strings.Join(known, ", "))
+		case s.MinProps == 1:
+			return isEmptyFault
 		}
 		return fmt.Sprintf("has fewer than %d fields", s.MinProps)
 	case "minimum":
