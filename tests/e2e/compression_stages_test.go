@@ -173,6 +173,7 @@ func TestCompression_CondensesEpisodesInTwoStages(t *testing.T) {
 				!strings.Contains(all[0]["title"].(string), "Kyoto") || !reflect.DeepEqual(all[0]["condensed"], condensed) {
 				t.Errorf("the episode %v\nwas %v", all, episode)
 			}
+			a.pass(0) // a failed push is tried again when the clock has moved
 			a.storesEqual(builtin, "ada")
 		}
 		check(3, map[string]any{"cores": 3.0, "patterns": 0.0})
