@@ -18,6 +18,7 @@ UNSTATED = [
     (r"^query\.user_id$", r"^is (empty|missing|shorter)"),  # of a file, which only a key of one user may leave out
     (r"^time_zone$", r"^is not the name of a time zone"),  # of which there is a list
     (r"^valid_until$", r"^has passed"),  # the clock
+    (r"^expires_at$", r"^is neither a day"),  # 31 November
     (r"^(query\.)?filter", r""),  # the language of filters
     (r"", r"^is missing: the command \w+ needs it"),  # each command of the memory tool needs other fields
     (r"", r"^is not supported: "),  # the subset of JSON Schema for profiles
@@ -28,7 +29,10 @@ UNSTATED = [
     (r"^body$", r"^names no memory"),  # feedback, all of whose lists are empty
     (r"^group$", r"^shares a conversation"),  # which conversation_id names
     (r"^name$", r"^is the name of admin_key's key"),
-    (r"^user_id$", r"^does not go with the role admin"),
+    (r"^user_id$", r"^is required, since only a key of the role admin"),
+    (r"^participants\[", r"^holds the control character"),  # a name, which OpenAPI 3.0 cannot describe
+    (r"^policy$", r"^goes with dry_run"),
+    (r"^context$", r"^goes with return"),
     (r"^dry_run$", r"^is false, but cursor and limit"),
     (r"^query\.contributor$", r"^is needed with memory_id"),
     (r"^query\.path$", r"^has (\d+ segments|a segment that)|^is not in Unicode's form NFC"),  # FilePath describes it

@@ -10569,7 +10569,7 @@ type TurnRequest struct {
 	//
 	//
 	// Example: {"Ana":"u-17","Ben":"u-18"}
-	Participants map[string]string `json:"participants,omitempty"`
+	Participants map[string]UserID `json:"participants,omitempty"`
 
 	// Policy What the app remembers.
 	Policy *Policy `json:"policy,omitempty"`

@@ -2542,7 +2542,7 @@ TurnRequest = TypedDict(
         "replaces": NotRequired[str],
         "expires_at": NotRequired[ExpiresOn],
         "memory": NotRequired[MemoryMode],
-        "participants": NotRequired[dict[str, str]],
+        "participants": NotRequired[dict[str, "UserID"]],
         "wait": NotRequired[bool],
         "return": NotRequired[Literal["context"] | str],
         "context": NotRequired[TurnContext],
