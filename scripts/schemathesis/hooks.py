@@ -32,6 +32,7 @@ UNSTATED = [
     (r"^user_id$", r"^is required, since only a key of the role admin"),
     (r"^participants\[", r"^holds the control character"),  # a name, which OpenAPI 3.0 cannot describe
     (r"^policy$", r"^goes with dry_run"),
+    (r"^(query\.)?cursor$", r"^is a cursor of another list"),
     (r"^context$", r"^goes with return"),
     (r"^dry_run$", r"^is false, but cursor and limit"),
     (r"^query\.contributor$", r"^is needed with memory_id"),

@@ -72,7 +72,7 @@ func (h forgetNextHandlers) next(ctx context.Context, r *frame.Request) (any, er
 		}
 	}
 	if n := len(users); n == p.Limit {
-		body.Next = frame.FormatCursor(frame.NamePosition(users[n-1].UserID), true)
+		body.Next = r.NextCursor(frame.NamePosition(users[n-1].UserID), true)
 	}
 	return body, nil
 }

@@ -174,9 +174,12 @@ func TestPage_CursorsVisitEachRowOnce(t *testing.T) {
 	if len(full.Memories) != 2 || full.Next == "" {
 		t.Fatalf("%+v", full)
 	}
-	if at, ok := frame.ParseCursor(full.Next, false); !ok ||
+	if at, fault := frame.ParseCursor("/v1/memories", full.Next, false); fault != "" ||
 		at != (db.Position{At: noon, ID: full.Memories[1].ID}) {
-		t.Errorf("%+v, %v", at, ok)
+		t.Errorf("%+v, %q", at, fault)
+	}
+	for _, other := range []string{"/v1/turns?user_id=u&", "/v1/conversations?user_id=u&", "/v1/users?"} {
+		f.wantPaths("GET", other+"cursor="+full.Next, "", "query.cursor")
 	}
 	rest := fetch[memoryList](f, 200, "GET", "/v1/memories?user_id=u&limit=2&cursor="+full.Next, "")
 	all := fetch[memoryList](f, 200, "GET", "/v1/memories?user_id=u&limit=4", "")

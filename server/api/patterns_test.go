@@ -44,10 +44,10 @@ func TestPatterns_AgreeWithHandlers(t *testing.T) {
 			_, ok := memory.ParsePlace(s)
 			return ok
 		}},
-		"Cursor": {parameter("Cursor"), rapid.StringMatching(`[0-9]{0,17}\.0198c0de-0000-7000-8000-00000000000[0-9a-h]`),
-			func(s string) bool { _, ok := frame.ParseCursor(s, false); return ok }},
-		"NameCursor": {parameter("NameCursor"), rapid.StringMatching(`[0-9]{0,17}\.[A-Za-z0-9_-]{0,9}`),
-			func(s string) bool { _, ok := frame.ParseCursor(s, true); return ok }},
+		"Cursor": {parameter("Cursor"), rapid.StringMatching(
+			`[0-9]{0,17}\.0198c0de-0000-7000-8000-00000000000[0-9a-h](\.[0-9a-g]{8})?`), isCursor(false)},
+		"NameCursor": {parameter("NameCursor"), rapid.StringMatching(`[0-9]{0,17}\.[A-Za-z0-9_-]{0,9}(\.[0-9a-g]{8})?`),
+			isCursor(true)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,5 +60,13 @@ func TestPatterns_AgreeWithHandlers(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// isCursor reports whether a text is a cursor, of whatever list.
+func isCursor(named bool) func(text string) bool {
+	return func(text string) bool {
+		_, fault := frame.ParseCursor("/v1/x", text, named)
+		return fault == "" || fault == frame.ForeignCursor
 	}
 }

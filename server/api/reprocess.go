@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -170,16 +171,16 @@ func (h reprocessHandlers) try(
 	ctx context.Context, r *frame.Request, run memory.Reprocessing, body reprocessRequest,
 ) (any, error) {
 	if body.Cursor != "" {
-		at, ok := frame.ParseCursor(body.Cursor, false)
+		at, fault := frame.ParseCursor(r.Path(), body.Cursor, false)
 		after, err := h.turns.Outcome(ctx, r.Key.AppID, at.ID)
 		if memory.IsKind(err, memory.KindNotFound) || run.UserID != "" && after.Turn.UserID != run.UserID {
-			ok, err = false, nil
+			fault, err = cmp.Or(fault, frame.InvalidCursor), nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
-			r.Note("cursor", frame.InvalidCursor)
+		if fault != "" {
+			r.Note("cursor", fault)
 			return nil, r.Err()
 		}
 		run.Place = memory.TurnPlace{UserID: after.Turn.UserID, At: at.At, TurnID: at.ID}
@@ -196,7 +197,7 @@ func (h reprocessHandlers) try(
 		found, last, err := h.Runner.TryReprocess(ctx, run, limit)
 		answer.Turns = frame.BodiesOf(found, rescoredOf)
 		if last.TurnID != "" {
-			answer.Next = frame.FormatCursor(db.Position{At: last.At, ID: last.TurnID}, false)
+			answer.Next = r.NextCursor(db.Position{At: last.At, ID: last.TurnID}, false)
 		}
 		return err
 	})

@@ -37,18 +37,21 @@ func FuzzParseObject(f *testing.F) {
 
 func FuzzCursor(f *testing.F) {
 	const id = "0192f0c1-2d3e-7f40-8a5b-6c7d8e9f0a1b"
+	hash := "." + routeHash("/v1/x")
 	for _, seed := range []string{"1767225600000000." + id, "0." + id, "-1." + id, "." + id, "+7." + id,
 		"99999999999999999999." + id, "1767225600000000.", "1767225600000000", "0.\xff", "00.YQ", "0.YQA", "0./w"} {
 		f.Add(seed, id, int64(1767225600000000))
+		f.Add(seed+hash, id, int64(1767225600000000))
 		f.Add(seed, seed, int64(len(seed)))
 	}
 	f.Fuzz(func(t *testing.T, cursor, name string, micros int64) {
 		for _, named := range []bool{false, true} {
-			position, ok := ParseCursor(cursor, named)
-			if !ok || position.ID == "" {
+			position, fault := ParseCursor("/v1/x", cursor, named)
+			if fault != "" || position.ID == "" {
 				continue
 			}
-			if again, ok := ParseCursor(FormatCursor(position, named), named); !ok || again != position {
+			again, fault := ParseCursor("/v1/x", FormatCursor("/v1/x", position, named), named)
+			if fault != "" || again != position {
 				t.Fatalf("%q is the position %v, whose cursor is that of %v", cursor, position, again)
 			}
 			if named && memory.CheckID(position.ID, false) != "" && len(position.ID) <= memory.MaxIDBytes {
@@ -59,9 +62,10 @@ func FuzzCursor(f *testing.F) {
 		if year := position.At.Year(); memory.CheckID(name, false) != "" || year < firstYear || year > lastYear {
 			return
 		}
-		if read, ok := ParseCursor(FormatCursor(position, true), true); !ok || read != position {
+		read, fault := ParseCursor("/v1/x", FormatCursor("/v1/x", position, true), true)
+		if fault != "" || read != position {
 			t.Fatalf("the cursor of %v gives %v", position, read)
 		}
-		growthtest.Check(t, "", cursor, func(text string) { _, _ = ParseCursor(text, true) })
+		growthtest.Check(t, "", cursor, func(text string) { _, _ = ParseCursor("/v1/x", text, true) })
 	})
 }

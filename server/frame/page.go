@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,8 +16,11 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// InvalidCursor is the complaint about a cursor that the server has not made.
-const InvalidCursor = "is not a cursor of this API: send the next_cursor of the previous page, unchanged"
+// The complaints about a cursor that the server has not made, and about one that it has made for another list.
+const (
+	InvalidCursor = "is not a cursor of this API: send the next_cursor of the previous page, unchanged"
+	ForeignCursor = "is a cursor of another list: send the next_cursor of the previous page of this one"
+)
 
 // List makes the handler of a list that is read page by page:
 //
@@ -53,9 +58,9 @@ func (l List[Filter, Row, Body]) Handle(ctx context.Context, r *Request) (any, e
 	body := pageBody{name: l.Name, rows: BodiesOf(rows, l.Body)}
 	switch n := len(rows); {
 	case n > 0 && n >= p.Limit:
-		body.next = FormatCursor(l.Position(rows[n-1]), l.Named)
+		body.next = r.NextCursor(l.Position(rows[n-1]), l.Named)
 	case end != nil:
-		body.next = FormatCursor(*end, l.Named)
+		body.next = r.NextCursor(*end, l.Named)
 	}
 	return body, nil
 }
@@ -107,41 +112,59 @@ func (r *Request) Cursor(named bool) *db.Position {
 	if text == "" {
 		return nil
 	}
-	position, ok := ParseCursor(text, named)
-	if !ok {
-		r.Note("query.cursor", InvalidCursor)
-	}
+	position, fault := ParseCursor(r.Path(), text, named)
+	r.Note("query.cursor", fault)
 	return &position
 }
 
-// FormatCursor returns the position of the last row of a page as a cursor: microseconds, a dot and the id. A name is
-// written in base64url. openapi.yaml states this form, so that every text of this form is a position.
-func FormatCursor(p db.Position, named bool) string {
+// NextCursor returns the position of the last row of a page as a cursor of the request's route.
+func (r *Request) NextCursor(p db.Position, named bool) string {
+	return FormatCursor(r.Path(), p, named)
+}
+
+// FormatCursor returns a position in the list of a route as a cursor: microseconds, the id, and a hash of the route,
+// with dots between them. A name is written in base64url. openapi.yaml states this form.
+func FormatCursor(route string, p db.Position, named bool) string {
 	id := p.ID
 	if named {
 		id = base64.RawURLEncoding.EncodeToString([]byte(id))
 	}
-	return fmt.Sprintf("%d.%s", p.At.UnixMicro(), id)
+	return fmt.Sprintf("%d.%s.%s", p.At.UnixMicro(), id, routeHash(route))
 }
+
+func routeHash(route string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(route)) // cannot fail
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+var hashForm = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
 // maxMicros is the number of digits of a time in microseconds.
 const maxMicros = 16
 
-func ParseCursor(text string, named bool) (p db.Position, ok bool) {
-	micros, id, _ := strings.Cut(text, ".")
+// ParseCursor reads a position in the list of a route. fault is what is wrong with the text, or empty.
+func ParseCursor(route, text string, named bool) (p db.Position, fault string) {
+	micros, rest, _ := strings.Cut(text, ".")
+	id, hash, _ := strings.Cut(rest, ".")
 	n, err := strconv.ParseUint(micros, 10, 63)
-	if err != nil || len(micros) > maxMicros {
-		return db.Position{}, false
+	if err != nil || len(micros) > maxMicros || !hashForm.MatchString(hash) {
+		return db.Position{}, InvalidCursor
 	}
-	at := time.UnixMicro(int64(n)).UTC()
-	if !named {
-		return db.Position{At: at, ID: id}, memory.IsID(id)
+	p = db.Position{At: time.UnixMicro(int64(n)).UTC(), ID: id}
+	if named {
+		name, err := base64.RawURLEncoding.DecodeString(id)
+		if err != nil || len(name) == 0 {
+			return db.Position{}, InvalidCursor
+		}
+		p.ID = printable(string(name))
+	} else if !memory.IsID(id) {
+		return db.Position{}, InvalidCursor
 	}
-	name, err := base64.RawURLEncoding.DecodeString(id)
-	if err != nil || len(name) == 0 {
-		return db.Position{}, false
+	if hash != routeHash(route) {
+		return db.Position{}, ForeignCursor
 	}
-	return db.Position{At: at, ID: printable(string(name))}, true
+	return p, ""
 }
 
 // printable returns a name without characters that no store can hold.

@@ -1078,7 +1078,7 @@ type CandidatePage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -1663,7 +1663,7 @@ type ConsolidationPage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -2391,7 +2391,7 @@ type ConversationPage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -2629,7 +2629,7 @@ type DocumentPage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -2930,7 +2930,7 @@ type EpisodePage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -4741,7 +4741,7 @@ type FactPage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -5613,7 +5613,7 @@ type InstructionPage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -5862,7 +5862,7 @@ type KeyPage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
@@ -6484,7 +6484,7 @@ type MemoryFileVersion struct {
 type MemoryFileVersionPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Versions The page.
@@ -6557,7 +6557,7 @@ type MemoryPage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -7052,7 +7052,7 @@ type NamedVersion struct {
 
 // NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 //
-// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 type NextCursor = string
 
 // NextForgetting What a run of forgetting at an instant forgets.
@@ -7066,7 +7066,7 @@ type NextForgetting struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Scheduled Whether a run is scheduled for `at`; false where forgetting has no schedule and `at` is now.
@@ -7389,7 +7389,7 @@ type PoolPage struct {
 
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 }
 
@@ -7865,7 +7865,7 @@ type ProposalApproval struct {
 type ProposalPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Proposals The proposals.
@@ -8089,7 +8089,7 @@ type RecallLimit = int
 type RecallPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Recalls The page.
@@ -8801,7 +8801,7 @@ type RenameRequest struct {
 type ReprocessPreview struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Turns The page, in the order in which the turns were said.
@@ -8978,7 +8978,7 @@ type ReprocessingCounts struct {
 type ReprocessingPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Reprocessings The page.
@@ -9443,7 +9443,7 @@ type SkillName = string
 type SkillPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Skills The page.
@@ -10502,7 +10502,7 @@ type TurnContextLanguage string
 type TurnPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Turns The page.
@@ -10703,7 +10703,7 @@ type UserID = string
 type UserPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last. The last page may be empty.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *NextCursor `json:"next_cursor,omitempty"`
 
 	// Users The page.
@@ -10882,7 +10882,7 @@ type WebhookKinds = []EventKind
 type WebhookPage struct {
 	// NextCursor The cursor of the next page; absent where this page is the last.
 	//
-	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001
+	// Example: 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
 	NextCursor *string `json:"next_cursor,omitempty"`
 
 	// Webhooks The page.

@@ -2674,7 +2674,7 @@ export interface components {
         Cause: string;
         /**
          * @description The cursor of the next page; absent where this page is the last. The last page may be empty.
-         * @example 1769846400000000.0198c0de-0000-7000-8000-000000000001
+         * @example 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
          */
         NextCursor: string;
         /**
@@ -8386,7 +8386,7 @@ export interface components {
             keys: components["schemas"]["Key"][];
             /**
              * @description The cursor of the next page; absent where this page is the last.
-             * @example 1769846400000000.0198c0de-0000-7000-8000-000000000001
+             * @example 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
              */
             next_cursor?: string;
         };
@@ -8457,7 +8457,7 @@ export interface components {
             webhooks: components["schemas"]["Webhook"][];
             /**
              * @description The cursor of the next page; absent where this page is the last.
-             * @example 1769846400000000.0198c0de-0000-7000-8000-000000000001
+             * @example 1769846400000000.0198c0de-0000-7000-8000-000000000001.5bd1e995
              */
             next_cursor?: string;
         };
