@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hippocampus/internal/memory"
 )
 
 // history is a ledger with requests of every kind that changes something.
@@ -63,7 +65,7 @@ func history() []Entry {
 }
 
 // memory returns a memory that was written directly.
-func memory(id, user, name, version, status string) Memory {
+func memo(id, user, name, version, status string) Memory {
 	return Memory{
 		ID: id, User: user, Content: "The lamp keeps " + name + ", version " + version + ".", Type: "fact", Status: status,
 		Tags: []string{name},
@@ -79,9 +81,9 @@ func fromTurn(id, user, name, kind string) Memory {
 func stores() *Found {
 	f := &Found{
 		Memories: []Memory{
-			memory("id1", "user01", "memo1ofuser01", "5", "active"),
-			memory("id2", "user01", "memo2ofuser01", "1", "forgotten"),
-			memory("id3", "user02", "memo3ofuser02", "1", "active"),
+			memo("id1", "user01", "memo1ofuser01", "5", "active"),
+			memo("id2", "user01", "memo2ofuser01", "1", "forgotten"),
+			memo("id3", "user02", "memo3ofuser02", "1", "active"),
 			fromTurn("id6", "user01", "talk1ofuser01", "fact"), fromTurn("id7", "user01", "talk1ofuser01", "message"),
 			fromTurn("id8", "user02", "talk3ofuser02", "fact"), fromTurn("id9", "user02", "talk3ofuser02", "message"),
 			{ID: "id10", User: "user01", Content: "key1ofuser01: value2ofuser01", Type: "fact", Status: "active"},
@@ -111,7 +113,7 @@ func stores() *Found {
 		Files:         []File{{User: "user01", Path: pathOf("note1ofuser01"), Content: "note1ofuser01, version 7."}},
 		FileVersions:  []File{{User: "user01", Path: pathOf("note2ofuser01"), Content: "note2ofuser01, version 1."}},
 		Relations:     []Relation{{From: "id1", Kind: refines, To: "id2"}},
-		Copies:        []Memory{memory("id20", poolUser, "memo1ofuser01", "1", "active")},
+		Copies:        []Memory{memo("id20", memory.PoolUser, "memo1ofuser01", "1", "active")},
 		Pooled:        []Pooled{{ID: "id20", User: "user01", MemoryID: "id1"}},
 		Drift:         map[string]int{"missing": 0, "orphaned": 0, "different": 0},
 	}
@@ -129,7 +131,7 @@ func TestCheck_AcceptsWhatTheLedgerAllows(t *testing.T) {
 	cases := map[string]func(f *Found){
 		"nothing unknown happened": func(*Found) {},
 		"an unknown write happened": func(f *Found) {
-			f.Memories = append(f.Memories, memory("id4", "user02", "memo4ofuser02", "1", "active"))
+			f.Memories = append(f.Memories, memo("id4", "user02", "memo4ofuser02", "1", "active"))
 			f.Vectors = append(f.Vectors, Vector{ID: "id4", User: "user02"})
 		},
 		"an unknown outcome was counted": func(f *Found) { f.Workflows[0].Failures = 1 },
@@ -177,20 +179,20 @@ func TestCheck_FindsSeededViolations(t *testing.T) {
 	}{
 		{"lost memory", "memo1ofuser01 of user01: lost", func(f *Found) { without(f, "id1") }},
 		{"doubled memory", "memo1ofuser01 of user01: doubled",
-			func(f *Found) { with(f, memory("x", "user01", "memo1ofuser01", "5", "active")) }},
+			func(f *Found) { with(f, memo("x", "user01", "memo1ofuser01", "5", "active")) }},
 		{"doubled write of unknown outcome", "memo4ofuser02 of user02: doubled", func(f *Found) {
-			with(f, memory("x", "user02", "memo4ofuser02", "1", "active"))
-			with(f, memory("y", "user02", "memo4ofuser02", "1", "active"))
+			with(f, memo("x", "user02", "memo4ofuser02", "1", "active"))
+			with(f, memo("y", "user02", "memo4ofuser02", "1", "active"))
 		}},
 		{"lost update", "memo1ofuser01 of user01: another value",
-			func(f *Found) { f.Memories[0] = memory("id1", "user01", "memo1ofuser01", "1", "active") }},
+			func(f *Found) { f.Memories[0] = memo("id1", "user01", "memo1ofuser01", "1", "active") }},
 		{"forgotten memory lives", "memo2ofuser01 of user01: forgotten, and it lives", func(f *Found) {
 			f.Memories[1].Status = "active"
 			f.Vectors = append(f.Vectors, Vector{ID: "id2", User: "user01"})
 		}},
 		{"restored memory is forgotten", "memo3ofuser02 of user02: another value", func(f *Found) {
 			without(f, "id3")
-			f.Memories = append(f.Memories, memory("id3", "user02", "memo3ofuser02", "1", "forgotten"))
+			f.Memories = append(f.Memories, memo("id3", "user02", "memo3ofuser02", "1", "forgotten"))
 		}},
 		{"invented memory", "invented",
 			func(f *Found) { with(f, Memory{ID: "x", User: "user01", Content: "memo77ofuser01", Status: "active"}) }},
@@ -198,7 +200,7 @@ func TestCheck_FindsSeededViolations(t *testing.T) {
 			with(f, Memory{ID: "x", User: "user02", Content: "Has memo1ofuser01", Type: "reflection", Status: "active"})
 		}},
 		{"erased memory lives", "memo5ofuser03 of user03: erased, and it lives",
-			func(f *Found) { with(f, memory("id5", "user03", "memo5ofuser03", "1", "active")) }},
+			func(f *Found) { with(f, memo("id5", "user03", "memo5ofuser03", "1", "active")) }},
 		{"erased turn lives", "talk4ofuser03 of user03: erased, and it lives",
 			func(f *Found) { f.Turns = append(f.Turns, Turn{User: "user03", Client: "talk4ofuser03"}) }},
 		{"erased conversation lives", "conv3ofuser03 of user03: erased, and it lives",
@@ -305,11 +307,11 @@ func TestCheckSeen_FindsSeededViolations(t *testing.T) {
 	for want, m := range map[string]Memory{
 		"recalls a memory of user02":  {User: "user02"},
 		"user01 has it":               {User: "user01", Content: "memo3ofuser02"},
-		"forgotten, and it is recall": memory("id2", "user01", "memo2ofuser01", "1", "active"),
+		"forgotten, and it is recall": memo("id2", "user01", "memo2ofuser01", "1", "active"),
 	} {
 		expectBlamed(t, CheckSeen(Expect(history()), Entry{N: 50, User: "user01", Kind: Recall}, []Memory{m}), want)
 	}
-	right := memory("id1", "user01", "memo1ofuser01", "5", "active")
+	right := memo("id1", "user01", "memo1ofuser01", "5", "active")
 	if found := CheckSeen(Expect(history()), Entry{User: "user01"}, []Memory{right}); len(found) > 0 {
 		t.Errorf("a memory that is right is blamed: %v", found)
 	}
@@ -318,7 +320,7 @@ func TestCheckSeen_FindsSeededViolations(t *testing.T) {
 func TestCheckRead_FindsAnotherValue(t *testing.T) {
 	t.Parallel()
 	read := Entry{User: "user01", Kind: Read, Object: "memo1ofuser01"}
-	expectBlamed(t, CheckRead(Expect(history()), read, memory("id1", "user01", "memo1ofuser01", "1", "active")),
+	expectBlamed(t, CheckRead(Expect(history()), read, memo("id1", "user01", "memo1ofuser01", "1", "active")),
 		"a read shows another value")
 }
 

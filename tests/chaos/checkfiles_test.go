@@ -7,7 +7,7 @@ import (
 
 // paragraph is the memory of a file's paragraph.
 func paragraph(id, name, version, status string) Memory {
-	m := memory(id, "user01", name, version, status)
+	m := memo(id, "user01", name, version, status)
 	m.Tags = nil
 	m.Metadata.Source, m.Metadata.Path = "memory-tool", pathOf(name)
 	return m
@@ -15,7 +15,7 @@ func paragraph(id, name, version, status string) Memory {
 
 // bullet returns a memory that was made from a bullet of a file.
 func bullet(id, name, status string) Memory {
-	m := memory(id, "user01", name, "1", status)
+	m := memo(id, "user01", name, "1", status)
 	m.Tags = nil
 	m.Metadata.Source = "file"
 	return m

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+
+	"hippocampus/internal/memory"
 )
 
 // Memory is a memory as a server shows it.
@@ -157,7 +159,7 @@ func (f *Found) read(export []byte) error {
 		}
 		f.Relations = append(f.Relations, l.Relations...)
 		switch {
-		case l.Memory != nil && l.Memory.User == poolUser:
+		case l.Memory != nil && l.Memory.User == memory.PoolUser:
 			f.Copies = append(f.Copies, *l.Memory)
 		case l.Memory != nil:
 			f.Memories = append(f.Memories, *l.Memory)

@@ -2,8 +2,6 @@ package main
 
 import "context"
 
-const poolUser = "hippocampus:pool" // has the memories of the shared pool
-
 // Pooled says whose a memory of the shared pool is.
 type Pooled struct {
 	ID       string `json:"id"`

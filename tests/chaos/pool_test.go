@@ -1,11 +1,15 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"hippocampus/internal/memory"
+)
 
 func TestCheck_FindsSeededViolationsOfThePool(t *testing.T) {
 	t.Parallel()
 	share := func(f *Found, owner, id, object string) {
-		f.Copies = append(f.Copies, memory("x", poolUser, object, "1", "active"))
+		f.Copies = append(f.Copies, memo("x", memory.PoolUser, object, "1", "active"))
 		f.Pooled = append(f.Pooled, Pooled{ID: "x", User: owner, MemoryID: id})
 	}
 	for name, c := range map[string]struct {
@@ -24,7 +28,7 @@ func TestCheck_FindsSeededViolationsOfThePool(t *testing.T) {
 		"copy of another user": {"another user's data: user02 has it",
 			func(f *Found) { f.Pooled[0].User = "user02" }},
 		"vector of an erased copy lives": {"a vector lives whose memory is not active",
-			func(f *Found) { f.Vectors = append(f.Vectors, Vector{ID: "x", User: poolUser}) }},
+			func(f *Found) { f.Vectors = append(f.Vectors, Vector{ID: "x", User: memory.PoolUser}) }},
 		"vector of a copy is lost": {"its vector is lost",
 			func(f *Found) { f.Vectors = f.Vectors[:len(f.Vectors)-1] }},
 	} {
