@@ -26,7 +26,7 @@ func TestErase_ContinuesWithCopiesInThePool(t *testing.T) {
 	b.Service.vectors = down
 	for range 2 {
 		if _, err := b.Erase(t.Context(), ada); !memory.IsKind(err, memory.KindUnavailable) {
-			t.Fatalf("while the vector store is away: %v", err)
+			t.Fatalf("while the vector store is unavailable: %v", err)
 		}
 		if rows := len(b.memories(pool)); rows != 1 {
 			t.Errorf("the pool has %d memories, want that of the other user", rows)

@@ -52,7 +52,8 @@ func New(v1 http.Handler, zoneOf zones.Finder, log *zap.Logger) *Server {
 	s := &Server{v1: v1, zoneOf: zoneOf, log: log, flavors: map[flavor]func() *sdk.Server{}}
 	for i := range 8 {
 		f := flavor{writes: i&1 > 0, bound: i&2 > 0, pool: i&4 > 0}
-		s.flavors[f] = sync.OnceValue(func() *sdk.Server { return s.newFlavor(f) }) // all take 30 ms
+		// Made when a client connects: all together take 30 ms.
+		s.flavors[f] = sync.OnceValue(func() *sdk.Server { return s.newFlavor(f) })
 	}
 	s.http = sdk.NewStreamableHTTPHandler(
 		func(r *http.Request) *sdk.Server { return s.flavors[flavorOf(r.Context())]() },

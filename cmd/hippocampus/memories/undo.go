@@ -16,7 +16,7 @@ func (p program) undo() *cobra.Command {
 again. "hippocampus episode show" lists the summaries of an episode.`,
 		Example:     "  hippocampus undo 5a1fe2d9 --user ada",
 		Annotations: map[string]string{Routes: "POST /v1/memories/{id}/undo"},
-		Args:        some("no memory is named: give its id; `hippocampus list --type summary --type insight` shows it"),
+		Args:        some("no memory is named: give its id; `hippocampus list --type summary --type reflection` shows it"),
 	}
 	return p.command(cmd, options{user: true}, func(a *action, args []string) error {
 		ids, err := a.resolve(args)
