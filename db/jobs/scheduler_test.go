@@ -22,7 +22,10 @@ import (
 	"hippocampus/db/sqlite/sqlitetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	time.Local = time.FixedZone("UTC+8", 8*60*60)
+	goleak.VerifyTestMain(m)
+}
 
 const testKind = "jobs_test_maintenance"
 

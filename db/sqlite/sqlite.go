@@ -147,9 +147,9 @@ func cannotOpen(path string, err error) error {
 
 // address is the driver's name for a file with the settings of its connections.
 // A transaction takes the write lock when it begins, so that it cannot fail later
-// for lack of the lock.
+// for lack of the lock. Times are stored in UTC: River compares them as texts.
 func address(path string, pragmas ...string) string {
-	query := url.Values{"_txlock": {"immediate"},
+	query := url.Values{"_txlock": {"immediate"}, "_timezone": {"UTC"}, "_time_format": {"sqlite"},
 		"_pragma": append([]string{"busy_timeout(" + busyMillis + ")"}, pragmas...)}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
