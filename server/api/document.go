@@ -16,7 +16,7 @@ func Document() []byte { return bytes.Clone(openAPI) }
 
 //go:generate go run ./genrequests
 
-// requests is what openapi.yaml says about requests, which is quicker to read.
+// requests is what openapi.yaml says about the requests of each route.
 //
 //go:embed requests.json
 var requests []byte

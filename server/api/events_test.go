@@ -148,7 +148,7 @@ func TestEvents_AreStreamed(t *testing.T) {
 		}
 		l.must(json.Unmarshal([]byte(e.data), &announced))
 		got = append(got, fmt.Sprint(e.kind, announced.UserID, announced.Data))
-		value := l.contract.Doc.Components.Schemas["Announcement"].Value
+		value := l.contract.Components.Schemas["Announcement"].Value
 		var raw any
 		l.must(json.Unmarshal([]byte(e.data), &raw))
 		if err := value.VisitJSON(raw); err != nil {

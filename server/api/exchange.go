@@ -38,8 +38,7 @@ type exchangeHandlers struct {
 	exchanger    Exchanger
 	quotas       *quotas
 	slots        *frame.Slots
-	line         *openapi3.Schema // of a line of an export
-	stall        time.Duration    // how long a stream may transfer nothing
+	stall        time.Duration // how long a stream may transfer nothing
 	countRefused func(error)
 	now          func() time.Time
 	log          *zap.Logger
@@ -103,7 +102,7 @@ func (h exchangeHandlers) importStream(ctx context.Context, r *frame.Request) (a
 	defer stop()
 	report, err := h.exchanger.Import(ctx, r.Key.AppID, in, func(line []byte) ([]byte, error) {
 		line, _ = frame.CleanTexts(line)
-		if err := h.checkLine(line); err != nil {
+		if err := checkLine(r.Line, line); err != nil {
 			return line, err
 		}
 		return line, h.admitLine(ctx, r.Key.AppID, line)
@@ -148,11 +147,11 @@ func imported(line []byte) (a addition) {
 	return a
 }
 
-// checkLine checks a line of an import against openapi.yaml.
-func (h exchangeHandlers) checkLine(raw []byte) error {
+// checkLine checks a line of an import against its schema in openapi.yaml.
+func checkLine(schema *openapi3.Schema, raw []byte) error {
 	value, fault := frame.ParseBounded(raw, frame.MaxDepth+lineDepth, math.MaxInt)
 	if fault != nil {
 		return exchange.Wrong([]memory.Field{*fault})
 	}
-	return exchange.Wrong(frame.FaultsOf(h.line, value))
+	return exchange.Wrong(frame.FaultsOf(schema, value))
 }

@@ -10,7 +10,7 @@ import (
 // openapi.yaml lists the kinds of events and relations that exports have, and no others.
 func TestContract_ListsTheKindsOfExports(t *testing.T) {
 	t.Parallel()
-	line := newFixture(t, nil).contract.Schema("ExportLine")
+	line := exportLine(t)
 	for field, want := range map[string][]string{
 		"events":    kindTexts(memory.EventKinds),
 		"relations": kindTexts(memory.RelationKinds),

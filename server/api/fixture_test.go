@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
@@ -62,7 +63,7 @@ var embedder = llm.Hashed(128)
 // wrapper that overrides one method.
 type fixture struct {
 	*Server
-	contract    *frame.Contract
+	contract    *openapi3.T
 	router      *echo.Echo // finds the route of a request
 	options     Options
 	t           testing.TB
@@ -233,9 +234,6 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	return f
 }
 
-// wholeContract is the contract with what openapi.yaml says about answers.
-var wholeContract = sync.OnceValues(func() (*frame.Contract, error) { return frame.NewContract(openAPI) })
-
 // restart changes the options and starts the API again on the same stores.
 func (f *fixture) restart(change func(*Options)) {
 	f.t.Helper()
@@ -243,7 +241,7 @@ func (f *fixture) restart(change func(*Options)) {
 		change(&f.options)
 	}
 	var err error
-	f.contract, err = wholeContract()
+	f.contract, err = wholeDocument()
 	f.must(err)
 	f.Server, err = New(f.options)
 	f.must(err)
@@ -337,7 +335,7 @@ func (f *fixture) stored(id string) memory.Memory {
 // routes lists every route of the API.
 func (f *fixture) routes() []frame.Route {
 	all := frame.Routes{Limits: f.options.limits.WithDefaults()}
-	for _, f := range f.features(f.options, f.contract) {
+	for _, f := range f.features(f.options) {
 		f.register(&all)
 	}
 	return all.List
@@ -345,5 +343,5 @@ func (f *fixture) routes() []frame.Route {
 
 // checkLine checks a line of an export against openapi.yaml.
 func (f *fixture) checkLine(line string) error {
-	return exchangeHandlers{line: f.contract.Schema("ExportLine")}.checkLine([]byte(line))
+	return checkLine(exportLine(f.t), []byte(line))
 }

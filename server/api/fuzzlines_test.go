@@ -17,21 +17,17 @@ func FuzzCheckLine(f *testing.F) {
 		f.Add(`{"turn":{"messages":[`, unit)
 		f.Add(`{"memory":{"metadata":{`, unit)
 	}
-	c, err := loadContract()
-	if err != nil {
-		f.Fatal(err)
-	}
-	h := exchangeHandlers{line: c.Schema("ExportLine")}
+	schema := exportLine(f)
 	f.Fuzz(func(t *testing.T, head, unit string) {
 		line := head + unit
-		if err := h.checkLine([]byte(line)); err == nil && !json.Valid([]byte(line)) {
+		if err := checkLine(schema, []byte(line)); err == nil && !json.Valid([]byte(line)) {
 			t.Fatalf("%q is accepted and is not JSON", line)
 		} else if err != nil && len(err.Error()) > 8<<10 {
 			t.Fatalf("%q has an error of %d bytes", line, len(err.Error()))
 		}
 		growthtest.Check(t, head, unit, func(text string) {
 			for _, tail := range []string{"", `{}]}`, `{}]}}`, `"z":1}}}`} { // may complete the line
-				_ = h.checkLine([]byte(text + tail))
+				_ = checkLine(schema, []byte(text+tail))
 			}
 		})
 	})

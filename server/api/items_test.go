@@ -79,7 +79,7 @@ func TestItems_StopAtAnUnavailableDatabase(t *testing.T) {
 		if p := parse[frame.Problem](t, w); p.Kind() != memory.KindUnavailable || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: %+v, Retry-After %q", r.path, p, w.Header().Get("Retry-After"))
 		}
-		stated := f.contract.Doc.Paths.Value(r.path).Post.Responses.Value("503")
+		stated := f.contract.Paths.Value(r.path).Post.Responses.Value("503")
 		if stated.Ref != "#/components/responses/NothingDone" || stated.Value.Headers["Retry-After"] == nil {
 			t.Errorf("%s: openapi.yaml states %s for 503", r.operation, stated.Ref)
 		}

@@ -68,7 +68,7 @@ func (f *fixture) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
 	c := f.router.NewContext(r, nil)
 	f.router.Router().Find(r.Method, echo.GetPath(r), c)
 	path := frame.ContractPath(c.Path())
-	item := f.contract.Doc.Paths.Value(path)
+	item := f.contract.Paths.Value(path)
 	if item == nil || item.GetOperation(r.Method) == nil {
 		return // unknown route: the answer is a problem
 	}
@@ -76,7 +76,7 @@ func (f *fixture) checkAnswer(r *http.Request, w *httptest.ResponseRecorder) {
 	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{
 			Request: r,
-			Route: &routers.Route{Spec: f.contract.Doc, Path: path, PathItem: item, Method: r.Method,
+			Route: &routers.Route{Spec: f.contract, Path: path, PathItem: item, Method: r.Method,
 				Operation: item.GetOperation(r.Method)},
 		},
 		Status: w.Code, Header: w.Header(), Body: io.NopCloser(strings.NewReader(w.Body.String())),

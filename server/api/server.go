@@ -62,7 +62,7 @@ func New(o Options) (*Server, error) {
 		documents: documents(base.Scrape(), protocolDocumentsOf(o.Mounts)),
 	}
 	routes := &frame.Routes{Limits: o.limits}
-	for _, f := range s.features(o, contract) {
+	for _, f := range s.features(o) {
 		f.register(routes)
 	}
 	if err := base.AddRoutes(routes); err != nil {
@@ -78,7 +78,7 @@ func New(o Options) (*Server, error) {
 }
 
 // features wires the handlers of each feature to their parts.
-func (s *Server) features(o Options, contract *frame.Contract) []feature {
+func (s *Server) features(o Options) []feature {
 	now, waiter := o.Now, s.frame.Waiter(o.Wait)
 	slots := newSlots(o)
 	quotas := newQuotas(o.Quotas, now)
@@ -127,7 +127,7 @@ func (s *Server) features(o Options, contract *frame.Contract) []feature {
 		userHandlers{o.Users, o.Zones, o.Modes},
 		statsHandlers{o.Stats, o.Recall.Feedback, newRetention(o.Stats.Retention, now)},
 		exchangeHandlers{
-			exchanger: o.Exchange, quotas: quotas, slots: slots.exchanges, line: contract.Schema("ExportLine"),
+			exchanger: o.Exchange, quotas: quotas, slots: slots.exchanges,
 			stall: o.limits.Stream, countRefused: s.frame.CountRefused, now: now, log: o.Logger,
 		},
 		eventHandlers{

@@ -1,13 +1,14 @@
 package frame
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -15,60 +16,78 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Contract is a document of OpenAPI that describes the routes. Tests check that it is valid.
-type Contract struct{ Doc *openapi3.T }
+// Contract describes the requests of each route: "POST /v1/turns" -> a document of OpenAPI that has this operation and
+// the components that it names. Tests check that the documents are valid.
+type Contract struct{ documents map[string]json.RawMessage }
 
-// NewContract loads openapi.yaml.
-func NewContract(document []byte) (*Contract, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(bytes.Clone(document))
-	if err != nil {
-		return nil, fmt.Errorf("reading openapi.yaml: %w", err)
+// NewContract reads requests.json.
+func NewContract(requests []byte) (*Contract, error) {
+	c := &Contract{}
+	if err := json.Unmarshal(requests, &c.documents); err != nil {
+		return nil, fmt.Errorf("reading requests.json: %w", err)
 	}
-	return &Contract{doc}, adapt(doc)
-}
-
-// Schema returns the schema of a component.
-func (c *Contract) Schema(component string) *openapi3.Schema {
-	return c.Doc.Components.Schemas[component].Value
-}
-
-// adapt removes two keywords from the schemas, since handlers check them with clearer messages: pattern (which
-// character of a text is wrong) and not (which fields contradict each other). It also makes schemas without a type
-// allow null, as OpenAPI states, since kin-openapi would refuse it.
-func adapt(doc *openapi3.T) error {
-	return doc.WalkSchemas(func(_ string, ref *openapi3.SchemaRef) error {
-		s := ref.Value
-		s.Pattern, s.Not = "", nil
-		s.Nullable = s.Nullable || s.Type.IsEmpty() && len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) == 0
-		return nil
-	})
+	return c, nil
 }
 
 // Operation describes the requests of one route.
 type Operation struct {
 	Parameters openapi3.Parameters
 	Body       *openapi3.Schema // nil: the route takes no JSON body
+	Line       *openapi3.Schema // of a body of JSON lines; nil: the route takes no such body
 	each       string           // the list of the body whose items are refused one by one; may be empty
 }
 
 // eachItem marks in openapi.yaml a body whose items are answered one by one.
 const eachItem = "x-answers-each-item-of"
 
-// Operation finds the description of an Echo route ("/v1/turns/:id").
-func (c *Contract) Operation(method, path string) (*Operation, error) {
-	item := c.Doc.Paths.Value(ContractPath(path))
-	if item == nil || item.GetOperation(method) == nil {
+// Operation finds the description of an Echo route ("/v1/turns/:id"). The returned function reads it when it is first
+// called, since most servers are asked for few of the routes, and reading them all is half of the time of a start.
+func (c *Contract) Operation(method, path string) (describe func() (*Operation, error), err error) {
+	path = ContractPath(path)
+	document, ok := c.documents[method+" "+path]
+	if !ok {
 		return nil, fmt.Errorf("openapi.yaml does not describe %s %s", method, path)
 	}
+	return sync.OnceValues(func() (*Operation, error) {
+		doc, err := Load(document)
+		if err != nil {
+			return nil, fmt.Errorf("reading what openapi.yaml says about %s %s: %w", method, path, err)
+		}
+		return newOperation(doc.Paths.Value(path), method), nil
+	}), nil
+}
+
+func newOperation(item *openapi3.PathItem, method string) *Operation {
 	found := item.GetOperation(method)
-	op := &Operation{Parameters: append(item.Parameters[:len(item.Parameters):len(item.Parameters)], found.Parameters...)}
+	op := &Operation{Parameters: slices.Concat(item.Parameters, found.Parameters)}
 	if found.RequestBody != nil {
-		if media := found.RequestBody.Value.Content.Get("application/json"); media != nil { // else the body is a stream
+		content := found.RequestBody.Value.Content
+		if media := content.Get("application/json"); media != nil {
 			op.Body = media.Schema.Value
+		}
+		if media := content.Get("application/x-ndjson"); media != nil {
+			op.Line = media.Schema.Value.Items.Value
 		}
 		op.each, _ = found.RequestBody.Value.Extensions[eachItem].(string)
 	}
-	return op, nil
+	return op
+}
+
+// Load reads a document of OpenAPI. It removes two keywords from the schemas, since handlers check them with clearer
+// messages: pattern (which character of a text is wrong) and not (which fields contradict each other). It also makes
+// schemas without a type allow null, as OpenAPI states, since kin-openapi would refuse it.
+func Load(document []byte) (*openapi3.T, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		return nil, err
+	}
+	err = doc.WalkSchemas(func(_ string, ref *openapi3.SchemaRef) error {
+		s := ref.Value
+		s.Pattern, s.Not = "", nil
+		s.Nullable = s.Nullable || s.Type.IsEmpty() && len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) == 0
+		return nil
+	})
+	return doc, err
 }
 
 // ContractPath is an Echo path as openapi.yaml writes it: "/v1/turns/{id}".
@@ -84,6 +103,7 @@ func ContractPath(path string) string {
 
 // check checks a request against the contract and sets its query, body and items.
 func (op *Operation) check(r *Request, limit int64) error {
+	r.Line = op.Line
 	fields, err := op.checkParameters(r)
 	if err != nil {
 		return err

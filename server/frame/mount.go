@@ -49,17 +49,17 @@ func (s *Server) AddMount(m Mount) error {
 		s.echo.Any(m.Path, s.serveMount(m, handle, nil))
 	}
 	for _, method := range m.Methods {
-		op, err := s.contract.Operation(method, m.Path)
+		describe, err := s.contract.Operation(method, m.Path)
 		if err != nil {
 			return err
 		}
-		s.echo.Add(method, m.Path, s.serveMount(m, handle, op))
+		s.echo.Add(method, m.Path, s.serveMount(m, handle, describe))
 	}
 	return nil
 }
 
 // serveMount admits a request to a mount, checks it against its description, which may be nil, and calls the handler.
-func (s *Server) serveMount(m Mount, handle MountHandler, op *Operation) echo.HandlerFunc {
+func (s *Server) serveMount(m Mount, handle MountHandler, describe func() (*Operation, error)) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		ctx, cancel := context.WithTimeout(c.Request().Context(), s.limits.Work)
 		defer cancel()
@@ -70,8 +70,12 @@ func (s *Server) serveMount(m Mount, handle MountHandler, op *Operation) echo.Ha
 		if err := s.admitTo(ctx, r, m); err != nil {
 			return err
 		}
-		if op != nil {
-			if err := op.check(r, s.limits.Body); err != nil {
+		if describe != nil {
+			op, err := describe()
+			if err == nil {
+				err = op.check(r, s.limits.Body)
+			}
+			if err != nil {
 				return err
 			}
 		}

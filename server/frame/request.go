@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/labstack/echo/v4"
 
 	"hippocampus/internal/memory"
@@ -25,11 +26,12 @@ type answer struct {
 // Request is a request as a handler gets it.
 type Request struct {
 	echo.Context
-	Checks            // what is wrong with the request
-	Key    memory.Key // zero if the route needs no key
-	Query  url.Values // checked against openapi.yaml
-	Body   []byte     // one JSON object, checked against openapi.yaml; nil without a JSON body
-	Items  ItemFaults // what is wrong with the items that the route refuses one by one
+	Checks                  // what is wrong with the request
+	Key    memory.Key       // zero if the route needs no key
+	Query  url.Values       // checked against openapi.yaml
+	Body   []byte           // one JSON object, checked against openapi.yaml; nil without a JSON body
+	Items  ItemFaults       // what is wrong with the items that the route refuses one by one
+	Line   *openapi3.Schema // of each line of a body of JSON lines
 
 	Altered     Altered // what was changed in the texts of the body
 	keepSecrets bool

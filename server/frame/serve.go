@@ -13,21 +13,17 @@ import (
 // AddRoutes adds routes. It fails if the contract does not describe one of them.
 func (s *Server) AddRoutes(routes *Routes) error {
 	for _, rt := range routes.List {
-		op, err := s.contract.Operation(rt.Method, rt.Path)
+		describe, err := s.contract.Operation(rt.Method, rt.Path)
 		if err != nil {
 			return err
 		}
-		s.echo.Add(rt.Method, rt.Path, s.serve(rt, op))
+		s.echo.Add(rt.Method, rt.Path, s.serve(rt, describe))
 	}
 	return nil
 }
 
 // serve checks the requests of a route, runs its handler and sends the answer.
-func (s *Server) serve(rt Route, op *Operation) echo.HandlerFunc {
-	var confine Confinement
-	if s.confine != nil {
-		confine = s.confine(rt, op)
-	}
+func (s *Server) serve(rt Route, describe func() (*Operation, error)) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		ctx := c.Request().Context()
 		if rt.BodyLimit != Unlimited {
@@ -41,16 +37,8 @@ func (s *Server) serve(rt Route, op *Operation) echo.HandlerFunc {
 				return err
 			}
 			ctx = llm.ForApp(ctx, r.Key.AppID)
-			if err := mayUse(r.Key, confine); err != nil {
+			if err := s.check(ctx, r, rt, describe); err != nil {
 				return err
-			}
-			if err := op.check(r, rt.BodyLimit); err != nil {
-				return err
-			}
-			if r.Key.UserID != "" {
-				if err := confine(ctx, r); err != nil {
-					return err
-				}
 			}
 		}
 		if rt.BodyLimit == Unlimited {
@@ -73,11 +61,25 @@ func (s *Server) serve(rt Route, op *Operation) echo.HandlerFunc {
 	}
 }
 
-// mayUse refuses a route that a key of one user may not use.
-func mayUse(key memory.Key, c Confinement) error {
-	if key.UserID == "" || c != nil {
-		return nil
+// check checks an admitted request against the contract, and the key of one user against whom the request concerns.
+func (s *Server) check(ctx context.Context, r *Request, rt Route, describe func() (*Operation, error)) error {
+	op, err := describe()
+	if err != nil {
+		return err
 	}
-	return memory.Errorf(memory.KindForbidden, "this concerns more than one user, and the key that was sent is bound to "+
-		"the user %q: use a key of the whole app (`hippocampus key create` without --user)", key.UserID)
+	if r.Key.UserID == "" {
+		return op.check(r, rt.BodyLimit)
+	}
+	var confine Confinement
+	if s.confine != nil {
+		confine = s.confine(rt, op)
+	}
+	if confine == nil {
+		return memory.Errorf(memory.KindForbidden, "this concerns more than one user, and the key that was sent is bound to "+
+			"the user %q: use a key of the whole app (`hippocampus key create` without --user)", r.Key.UserID)
+	}
+	if err := op.check(r, rt.BodyLimit); err != nil {
+		return err
+	}
+	return confine(ctx, r)
 }

@@ -1,25 +1,25 @@
 // Command genrequests writes what the server needs of openapi.yaml to check requests. It is run by go generate in
 // server/api:
 //
-//	openapi.yaml -> parameters and bodies of each route, and the components that these name, without prose
-//	     -> requests.json
+//	openapi.yaml -> parameters and body of each operation, and the components that these name, without prose
+//	     -> requests.json: "POST /v1/turns": a document with this operation alone
 //
-// A server reads that in a seventh of the time that openapi.yaml takes.
+// A server reads the document of an operation when it is asked for it first.
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 )
-
-// line is the schema that no route names: that of a line of an import.
-const line = "#/components/schemas/ExportLine"
 
 func main() {
 	log.SetFlags(0)
@@ -46,22 +46,39 @@ func generate(path string) ([]byte, error) {
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	for _, item := range document.Paths {
+	operations := map[string]any{}
+	for path, item := range document.Paths {
 		for method, operation := range item {
 			if fields, ok := operation.(map[string]any); ok {
-				item[method] = only(fields, "parameters", "requestBody")
+				r := reduction{all: document.Components, named: map[string]map[string]any{}}
+				part := map[string]any{method: only(fields, "parameters", "requestBody")}
+				maps.Copy(part, only(item, "parameters"))
+				r.keep(part)
+				operations[strings.ToUpper(method)+" "+path] = map[string]any{
+					"openapi": document.OpenAPI, "paths": map[string]any{path: part}, "components": r.named,
+				}
 			}
 		}
 	}
-	r := reduction{all: document.Components, named: map[string]map[string]any{}}
-	for _, item := range document.Paths {
-		r.keep(map[string]any(item))
+	return lines(operations)
+}
+
+// lines returns a JSON object with one operation a line.
+func lines(operations map[string]any) ([]byte, error) {
+	var text bytes.Buffer
+	for i, name := range slices.Sorted(maps.Keys(operations)) {
+		document, err := json.Marshal(operations[name])
+		if err != nil {
+			return nil, err
+		}
+		separator := ",\n"
+		if i == 0 {
+			separator = "{\n"
+		}
+		fmt.Fprintf(&text, "%s%q: %s", separator, name, document)
 	}
-	r.keep(map[string]any{"$ref": line})
-	text, err = json.MarshalIndent(map[string]any{
-		"openapi": document.OpenAPI, "paths": document.Paths, "components": r.named,
-	}, "", " ")
-	return append(text, '\n'), err
+	text.WriteString("\n}\n")
+	return text.Bytes(), nil
 }
 
 // only returns the fields with these names.
