@@ -138,7 +138,8 @@ type queryCues struct {
 	text     string // lower case
 	names    map[string]bool
 	dates    []askedTime
-	timeOnly bool // its times alone say what it asks for: "What do I have on next week?"
+	timeOnly bool  // its times alone say what it asks for: "What do I have on next week?"
+	tomorrow int32 // a day, if the query asks what happened: a memory about this day or later ones is no answer; else 0
 	toDo     todo.Asked
 	asksWhen bool
 	ofSelf   bool // it is about the user
@@ -161,6 +162,9 @@ func queryCuesOf(query string, at time.Time) queryCues {
 	if len(query) <= longestOpen {
 		timeless := withoutTimes(query, c.dates)
 		c.timeOnly = len(c.dates) > 0 && asked.ForAnything(timeless)
+		if c.timeOnly && c.asksForWhatWasDone() {
+			c.tomorrow = dayOf(at) + 1
+		}
 		c.toDo = todo.For(timeless)
 	}
 	return c
@@ -218,6 +222,20 @@ func (c *queryCues) asksForPast(at time.Time) bool {
 
 // overPattern matches words of questions that ask what has happened.
 var overPattern = lazyregexp.New(`\b(?:did|was|were|had|has|been|ever|happened)\b|过[吗？?]|上次|当时`)
+
+// donePattern matches Chinese questions for what was done, and saidPattern questions for what was said or planned.
+var (
+	donePattern = lazyregexp.New(`[做干忙去见遇碰]?(?:了|过)(?:些?什么|哪些|哪里|哪儿|啥)`)
+	saidPattern = lazyregexp.New(`\b(?:say|said|talk\w*|tell|told|mention\w*|discuss\w*|chat\w*|speak|spoke|plan\w*|` +
+		`schedul\w*|remember|remind)\b|[聊谈说讲提]|计划`)
+)
+
+// asksForWhatWasDone reports whether a query that names nothing but times asks for what has happened, rather than for
+// what was said or planned.
+func (c *queryCues) asksForWhatWasDone() bool {
+	return (c.asksForWhatIsOver() || donePattern.MatchString(c.text)) &&
+		!aheadPattern.MatchString(c.text) && !saidPattern.MatchString(c.text)
+}
 
 // asksForWhatIsOver reports whether the query asks what has happened, so that a present statement answers it no better
 // than an earlier one. Such a query need not ask for former statements: see asksForPast.

@@ -76,8 +76,11 @@ func withoutTimes(query string, named []askedTime) string {
 }
 
 // dateMatch is how well a memory fits the times that a query names, 0..1: 1 if it was said in such a time or is about
-// a day in it, and less if it was said around it.
+// a day in it, and less if it was said around it. What is still to come does not fit a query for what happened.
 func (c *queryCues) dateMatch(d *document) float64 {
+	if c.tomorrow != 0 && d.about[0].from >= c.tomorrow && (d.about[1] == dayRange{} || d.about[1].from >= c.tomorrow) {
+		return 0
+	}
 	best := 0.0
 	for i := range c.dates {
 		best = max(best, c.dates[i].match(d))

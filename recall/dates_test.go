@@ -78,6 +78,17 @@ func TestRecall_OfAnythingInATime(t *testing.T) {
 			t.Errorf("%q is planned for June with the confidence %v", m.Memory.Content, m.Confidence)
 		}
 	}
+	for question, isPlanned := range map[string]bool{
+		"What did I do this month?": false, "What have I been doing this month?": false, "我这个月做了什么？": false,
+		"What's on this month?": true, "What did I say this month?": true, "What was planned for this month?": true,
+	} {
+		found := slices.ContainsFunc(f.recall(Query{Text: question, At: at}).Memories, func(m Recalled) bool {
+			return m.Memory.Content == "The plumber comes on Tuesday." && m.Confidence > 0.5
+		})
+		if found != isPlanned {
+			t.Errorf("%q finds what is planned: %v, want %v", question, found, isPlanned)
+		}
+	}
 	for _, m := range f.recall(Query{Text: "Which exam do I have next week?", At: at}).Memories {
 		if m.Memory.Content == "I have an exam on 25 March." && m.Date != f.set.Cues.Date {
 			t.Errorf("a query that names an exam weighs the time by %v, not %v", m.Date, f.set.Cues.Date)
