@@ -13,7 +13,14 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// The tables of the schema are partitioned, and then altered by the later migrations.
+// alteration has statements as later migrations may have them. Postgres applies them to the partitions.
+const alteration = `
+	ALTER TABLE agent_memories ADD COLUMN noted_at timestamptz;
+	ALTER TABLE turns ADD COLUMN noted text COLLATE "C" NOT NULL DEFAULT '' CHECK (octet_length(noted) <= 9);
+	CREATE INDEX agent_memories_noted ON agent_memories (app_id, user_id, noted_at) WHERE noted_at IS NOT NULL;
+	DROP INDEX turns_by_status`
+
+// The tables of the schema are partitioned, and then altered by the later migrations and by the alteration.
 func TestMigrate_AltersPartitionedTables(t *testing.T) {
 	t.Parallel()
 	earlier := upToSchema(t)
@@ -35,8 +42,12 @@ func TestMigrate_AltersPartitionedTables(t *testing.T) {
 	}
 	must(t, earlier.Partition(t.Context(), partition.Options{Partitions: 2}))
 	must(t, earlier.Migrate(t.Context()))
+	_, err = earlier.pool.Exec(t.Context(), alteration)
+	must(t, err)
 
 	present := migrated(t, postgrestest.URL(t))
+	_, err = present.pool.Exec(t.Context(), alteration)
+	must(t, err)
 	must(t, present.Partition(t.Context(), partition.Options{Partitions: 2}))
 	if diff := cmp.Diff(catalog(t, present), catalog(t, earlier)); diff != "" {
 		t.Errorf("tables that were partitioned before they were migrated (-want +got):\n%s", diff)

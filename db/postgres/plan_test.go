@@ -109,7 +109,7 @@ func TestPlans_UseIndexes(t *testing.T) {
 		`INSERT INTO indexes SELECT 'app', 'other' || i, 1, '' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO active_days SELECT 'app', 'other' || i, '', i FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO user_zones SELECT 'app', 'other' || i, '', '+08:00' FROM generate_series(1, 5000) AS i`,
-		`INSERT INTO user_modes SELECT 'app', 'other' || i, 'off', 'c' || i % 3 FROM generate_series(1, 5000) AS i`,
+		`INSERT INTO user_modes SELECT 'app', 'other' || i, 'c' || i % 3, 'off' FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO message_ids SELECT 'app', 'other' || i % 50, 'c', 'm' || i, gen_random_uuid()
 		FROM generate_series(1, 5000) AS i`,
 		`INSERT INTO token_days SELECT 'app' || i % 500, i / 500, 'chat', i FROM generate_series(1, 5000) AS i`,

@@ -14,8 +14,8 @@ import (
 	"hippocampus/internal/memory"
 )
 
-// Schema is the version of a new database. The files of migrations/00052_schema make it.
-const Schema = 52
+// Schema is the version of a new database. The files of migrations/00071_schema make it.
+const Schema = 71
 
 // Versions are the schema versions of this program's tables and of River's.
 type Versions struct{ Tables, Jobs int64 }
@@ -30,7 +30,7 @@ type Migrations[DriverTx any] struct {
 
 // NewMigrations reads the folder "migrations" of files, which are run on a
 // database of the dialect, and River's own migrations. The folder has the schema of
-// a new database in the folder 00052_schema, and each later change in a file of its own.
+// a new database in the folder 00071_schema, and each later change in a file of its own.
 func NewMigrations[DriverTx any](
 	dialect goose.Dialect, database *sql.DB, files fs.FS, driver riverdriver.Driver[DriverTx], log *slog.Logger,
 ) (m Migrations[DriverTx], err error) {

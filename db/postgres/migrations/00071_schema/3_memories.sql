@@ -29,6 +29,7 @@ CREATE TABLE agent_memories (
     created_at       timestamptz NOT NULL,
     updated_at       timestamptz NOT NULL,
     last_said_at     timestamptz, -- when it was said again, or edited, last; null: not after it was said first
+    expires_at       timestamptz, -- from when on the statement is former; null: it has no such time
     last_accessed_at timestamptz NOT NULL,
     access_count     integer NOT NULL CHECK (access_count >= 0),
     lexemes          text NOT NULL,
@@ -78,8 +79,14 @@ CREATE INDEX agent_memories_by_content ON agent_memories (app_id, user_id, agent
 -- Reflection reads facts only. Messages are many times as many.
 CREATE INDEX agent_memories_facts ON agent_memories (app_id, user_id, updated_at, id)
     WHERE status = 'active' AND memory_type NOT IN ('message', 'reflection', 'summary');
+-- A new statement is compared with facts that an insight stands for, newest first.
+CREATE INDEX agent_memories_condensed ON agent_memories (app_id, user_id, updated_at, id)
+    WHERE status = 'consolidated' AND memory_type NOT IN ('message', 'reflection', 'summary');
 CREATE INDEX agent_memories_changes ON agent_memories (app_id, user_id, change) WHERE change > 0;
 
+-- Statistics count the active memories that have an end.
+CREATE INDEX agent_memories_shelf_lives ON agent_memories (app_id, user_id, expires_at)
+    WHERE status = 'active' AND expires_at IS NOT NULL;
 -- The faded memories of a user, the one that was accessed last first.
 CREATE INDEX agent_memories_faded ON agent_memories (app_id, user_id, last_accessed_at, id) WHERE faded;
 CREATE INDEX agent_memories_purgeable ON agent_memories (updated_at, id)
@@ -119,3 +126,51 @@ CREATE TABLE memory_relations (
     CHECK (from_id <> to_id)
 );
 CREATE INDEX memory_relations_by_target ON memory_relations (to_id);
+
+-- Episodes of users; see db.Episode.
+CREATE TABLE episodes (
+    app_id   text COLLATE "C" NOT NULL,
+    user_id  text COLLATE "C" NOT NULL,
+    id       uuid NOT NULL,
+    agent_id text COLLATE "C" NOT NULL,
+    theme_id uuid,
+    began    timestamptz NOT NULL,
+    ended    timestamptz NOT NULL,
+    basis    text NOT NULL,
+    label    json NOT NULL CHECK (json_typeof(label) = 'object'),
+    PRIMARY KEY (app_id, user_id, id)
+);
+CREATE INDEX episodes_by_end ON episodes (app_id, user_id, ended, id);
+CREATE INDEX episodes_of_theme ON episodes (app_id, user_id, theme_id, ended, id);
+
+-- The memories of episodes. A memory is in one at most.
+CREATE TABLE episode_memories (
+    app_id     text COLLATE "C" NOT NULL,
+    user_id    text COLLATE "C" NOT NULL,
+    memory_id  uuid NOT NULL,
+    episode_id uuid NOT NULL,
+    PRIMARY KEY (app_id, user_id, memory_id),
+    FOREIGN KEY (app_id, user_id, episode_id) REFERENCES episodes ON DELETE CASCADE
+);
+CREATE INDEX episode_memories_of_episode ON episode_memories (app_id, user_id, episode_id);
+
+-- The revision of an owner's memories that the episodes were made from; see db.EpisodeState.
+CREATE TABLE episode_states (
+    app_id   text COLLATE "C" NOT NULL,
+    user_id  text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    PRIMARY KEY (app_id, user_id)
+);
+
+-- Which memories of the shared pools of apps are whose; see memory.Pooled.
+CREATE TABLE pooled (
+    id          uuid PRIMARY KEY,
+    app_id      text COLLATE "C" NOT NULL,
+    user_id     text COLLATE "C" NOT NULL,
+    agent_id    text COLLATE "C" NOT NULL,
+    memory_id   uuid, -- null: what was copied is not known any more
+    promoted_at timestamptz NOT NULL,
+    key_id      text COLLATE "C" NOT NULL
+);
+CREATE UNIQUE INDEX pooled_of_memory ON pooled (app_id, user_id, memory_id);
+CREATE INDEX pooled_by_time ON pooled (app_id, promoted_at, id);

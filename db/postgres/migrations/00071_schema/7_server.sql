@@ -8,6 +8,10 @@ CREATE TABLE api_keys (
     app_id     text COLLATE "C" NOT NULL,
     user_id    text COLLATE "C" NOT NULL DEFAULT '',
     role       text NOT NULL CHECK (role IN ('read', 'write', 'admin', 'operator')),
+    -- How much of memory is on for its requests; empty: it is on.
+    memory     text NOT NULL DEFAULT '' CHECK (memory IN ('', 'read', 'off')),
+    -- What it may do with the pool of its app; empty: see memory.Key.
+    pool       text NOT NULL DEFAULT '' CHECK (pool IN ('', 'none', 'read', 'write')),
     created_at timestamptz NOT NULL,
     created_by text NOT NULL DEFAULT '',
     revoked_at timestamptz,
@@ -19,6 +23,26 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_by_app ON api_keys (app_id, created_at, id);
 -- Operators list the keys of all apps.
 CREATE INDEX api_keys_by_time ON api_keys (created_at, id);
+
+-- What each app remembers, in versions; see memory.Policy. The newest version serves.
+CREATE TABLE policies (
+    app_id       text COLLATE "C" NOT NULL CHECK (octet_length(app_id) BETWEEN 1 AND 256),
+    version      integer NOT NULL CHECK (version > 0),
+    policy       json NOT NULL CHECK (json_typeof(policy) = 'object'),
+    note         text NOT NULL,
+    published_at timestamptz NOT NULL,
+    published_by text NOT NULL, -- id of a key
+    PRIMARY KEY (app_id, version)
+);
+
+-- How many tokens the models have used for an app on a day; see memory.TokenDay.
+CREATE TABLE token_days (
+    app_id text COLLATE "C" NOT NULL CHECK (octet_length(app_id) BETWEEN 1 AND 256),
+    day    integer NOT NULL,
+    kind   text COLLATE "C" NOT NULL CHECK (kind IN ('chat', 'embedding')),
+    tokens bigint NOT NULL CHECK (tokens >= 0),
+    PRIMARY KEY (app_id, day, kind)
+);
 
 -- What webhooks and event streams receive, in the order of commits: (xact, seq). A reader takes rows of transactions
 -- that are older than all transactions under way.
@@ -62,6 +86,14 @@ CREATE TABLE webhooks (
     updated_at    timestamptz NOT NULL
 );
 CREATE INDEX webhooks_by_app ON webhooks (app_id, created_at, id);
+
+-- The fields of a chat request that a model of an endpoint refuses; see memory.RefusedField.
+CREATE TABLE refused_fields (
+    endpoint text COLLATE "C" NOT NULL,
+    model    text COLLATE "C" NOT NULL,
+    field    text COLLATE "C" NOT NULL,
+    PRIMARY KEY (endpoint, model, field)
+);
 
 -- The processes that work on jobs. Jobs of a process that died are begun again.
 CREATE TABLE processes (

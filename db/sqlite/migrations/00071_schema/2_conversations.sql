@@ -24,6 +24,17 @@ CREATE INDEX conversations_by_time ON conversations (app_id, user_id, last_at, i
 CREATE INDEX conversations_open ON conversations (heard_at) WHERE ended_at IS NULL;
 CREATE INDEX conversations_unconsolidated ON conversations (app_id, user_id, id) WHERE consolidated_through < events;
 
+-- The users who take part in conversations, by the names that they have there. The rows outlive the conversation, so
+-- that the erasure of a user finds what the user has said in the copies of others.
+CREATE TABLE participants (
+    app_id          TEXT NOT NULL,
+    user_id         TEXT NOT NULL,
+    conversation_id TEXT NOT NULL,
+    name            TEXT NOT NULL CHECK (length(CAST(name AS BLOB)) <= 256),
+    PRIMARY KEY (app_id, conversation_id, user_id, name)
+) WITHOUT ROWID;
+CREATE INDEX participants_of_user ON participants (app_id, user_id);
+
 -- What is to be made, and was made, of conversations.
 CREATE TABLE consolidation_jobs (
     id              TEXT PRIMARY KEY NOT NULL,

@@ -9,6 +9,10 @@ CREATE TABLE api_keys (
     user_id    TEXT NOT NULL DEFAULT '' CHECK (
         length(CAST(user_id AS BLOB)) <= 256 AND (user_id = '' OR app_id <> '' AND role IN ('read', 'write'))),
     role       TEXT NOT NULL CHECK (role IN ('read', 'write', 'admin', 'operator')),
+    -- How much of memory is on for its requests; empty: it is on.
+    memory     TEXT NOT NULL DEFAULT '' CHECK (memory IN ('', 'read', 'off')),
+    -- What it may do with the pool of its app; empty: see memory.Key.
+    pool       TEXT NOT NULL DEFAULT '' CHECK (pool IN ('', 'none', 'read', 'write')),
     created_at INTEGER NOT NULL,
     created_by TEXT NOT NULL DEFAULT '',
     revoked_at INTEGER,
@@ -17,6 +21,26 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_by_app ON api_keys (app_id, created_at, id);
 -- Operators list the keys of all apps.
 CREATE INDEX api_keys_by_time ON api_keys (created_at, id);
+
+-- What each app remembers, in versions; see memory.Policy. The newest version serves.
+CREATE TABLE policies (
+    app_id       TEXT NOT NULL CHECK (length(CAST(app_id AS BLOB)) BETWEEN 1 AND 256),
+    version      INTEGER NOT NULL CHECK (version > 0),
+    policy       TEXT NOT NULL CHECK (json_type(policy) = 'object'),
+    note         TEXT NOT NULL,
+    published_at INTEGER NOT NULL,
+    published_by TEXT NOT NULL, -- id of a key
+    PRIMARY KEY (app_id, version)
+) WITHOUT ROWID;
+
+-- How many tokens the models have used for an app on a day; see memory.TokenDay.
+CREATE TABLE token_days (
+    app_id TEXT NOT NULL CHECK (length(CAST(app_id AS BLOB)) BETWEEN 1 AND 256),
+    day    INTEGER NOT NULL,
+    kind   TEXT NOT NULL CHECK (kind IN ('chat', 'embedding')),
+    tokens INTEGER NOT NULL CHECK (tokens >= 0),
+    PRIMARY KEY (app_id, day, kind)
+) WITHOUT ROWID;
 
 -- What webhooks and event streams receive. There is one writer at a time, so that seq has the order of commits. The
 -- numbers of deleted rows are not used again.
@@ -56,6 +80,14 @@ CREATE TABLE webhooks (
     updated_at    INTEGER NOT NULL
 );
 CREATE INDEX webhooks_by_app ON webhooks (app_id, created_at, id);
+
+-- The fields of a chat request that a model of an endpoint refuses; see memory.RefusedField.
+CREATE TABLE refused_fields (
+    endpoint TEXT NOT NULL,
+    model    TEXT NOT NULL,
+    field    TEXT NOT NULL,
+    PRIMARY KEY (endpoint, model, field)
+) WITHOUT ROWID;
 
 -- The processes that work on jobs. Jobs of a process that died are begun again.
 CREATE TABLE processes (

@@ -29,6 +29,26 @@ CREATE INDEX facts_history ON facts (app_id, user_id, type, key, recorded_at, id
 CREATE INDEX facts_of_memories ON facts (app_id, user_id, memory_id) WHERE state = 'accepted' AND memory_id IS NOT NULL;
 CREATE INDEX facts_due ON facts (due_at, id) WHERE due_at IS NOT NULL;
 
+-- The schemas of the profiles of apps; see db.ProfileSchema.
+CREATE TABLE profile_schemas (
+    app_id    text COLLATE "C" PRIMARY KEY CHECK (octet_length(app_id) BETWEEN 1 AND 256),
+    version   integer NOT NULL CHECK (version > 0),
+    schema    json NOT NULL CHECK (json_typeof(schema) = 'object'),
+    stored_at timestamptz NOT NULL,
+    stored_by text NOT NULL -- id of a key
+);
+
+-- What a model has read for them; see db.FilledProfile.
+CREATE TABLE filled_profiles (
+    app_id    text COLLATE "C" NOT NULL,
+    user_id   text COLLATE "C" NOT NULL,
+    agent_id  text COLLATE "C" NOT NULL,
+    basis     text NOT NULL CHECK (basis <> ''),
+    fields    json NOT NULL CHECK (json_typeof(fields) = 'array'),
+    filled_at timestamptz NOT NULL,
+    PRIMARY KEY (app_id, user_id, agent_id)
+);
+
 -- Texts for the model: for an app, an agent or a user (holder).
 CREATE TABLE instructions (
     app_id     text COLLATE "C" NOT NULL CHECK (octet_length(app_id) BETWEEN 1 AND 256),
@@ -44,16 +64,43 @@ CREATE TABLE instructions (
 CREATE INDEX instructions_active ON instructions (app_id, scope, holder, name) WHERE active IS NOT NULL;
 
 CREATE TABLE instruction_versions (
-    app_id       text COLLATE "C" NOT NULL,
-    scope        text COLLATE "C" NOT NULL,
-    holder       text COLLATE "C" NOT NULL,
-    name         text COLLATE "C" NOT NULL,
-    version      integer NOT NULL CHECK (version > 0),
-    content      text NOT NULL CHECK (char_length(content) BETWEEN 1 AND 16384),
-    note         text NOT NULL CHECK (char_length(note) <= 1000),
-    published_at timestamptz NOT NULL,
+    app_id           text COLLATE "C" NOT NULL,
+    scope            text COLLATE "C" NOT NULL,
+    holder           text COLLATE "C" NOT NULL,
+    name             text COLLATE "C" NOT NULL,
+    version          integer NOT NULL CHECK (version > 0),
+    -- What it rests on, and the outcomes of skills since its publication and before; see memory.InstructionVersion.
+    grounds          json CHECK (json_typeof(grounds) = 'array'), -- null: a person has written it
+    successes        integer NOT NULL DEFAULT 0,
+    failures         integer NOT NULL DEFAULT 0,
+    successes_before integer NOT NULL DEFAULT 0,
+    failures_before  integer NOT NULL DEFAULT 0,
+    content          text NOT NULL CHECK (char_length(content) BETWEEN 1 AND 16384),
+    note             text NOT NULL CHECK (char_length(note) <= 1000),
+    published_at     timestamptz NOT NULL,
     PRIMARY KEY (app_id, scope, holder, name, version)
 );
+CREATE INDEX instruction_versions_grounded ON instruction_versions (app_id, scope, holder) WHERE grounds IS NOT NULL;
+
+-- Insights and versions of instructions that wait for an approval; see db.ProposedInsight.
+CREATE TABLE proposed_insights (
+    app_id      text COLLATE "C" NOT NULL,
+    user_id     text COLLATE "C" NOT NULL,
+    id          uuid NOT NULL,
+    agent_id    text NOT NULL,
+    content     text NOT NULL,
+    domain      text NOT NULL,
+    importance  double precision NOT NULL,
+    sources     uuid[] NOT NULL, -- ids of memories
+    retires     uuid[] NOT NULL, -- some of sources
+    proposed_at timestamptz NOT NULL,
+    instruction text NOT NULL DEFAULT '', -- name; empty: it is an insight
+    grounds     json NOT NULL DEFAULT '[]' CHECK (json_typeof(grounds) = 'array'),
+    basis       bigint NOT NULL DEFAULT 0,
+    decided     boolean NOT NULL DEFAULT false, -- it is kept so that it is not proposed again
+    PRIMARY KEY (app_id, id)
+);
+CREATE INDEX proposed_insights_of_user ON proposed_insights (app_id, user_id, id);
 
 -- How well each workflow of a user's skills has done.
 CREATE TABLE skills (
@@ -113,3 +160,28 @@ CREATE TABLE memory_file_versions (
 );
 CREATE UNIQUE INDEX memory_file_versions_by_file ON memory_file_versions (file_id, version);
 CREATE INDEX memory_file_versions_by_path ON memory_file_versions (app_id, user_id, agent_id, path, written_at, id);
+
+-- Texts and pages that apps gave for users; see memory.SourceDocument. Their passages are memories.
+CREATE TABLE documents (
+    id           uuid PRIMARY KEY,
+    app_id       text COLLATE "C" NOT NULL CHECK (octet_length(app_id) BETWEEN 1 AND 256),
+    user_id      text COLLATE "C" NOT NULL CHECK (octet_length(user_id) BETWEEN 1 AND 256),
+    agent_id     text COLLATE "C" NOT NULL CHECK (octet_length(agent_id) <= 256),
+    ref          text COLLATE "C" NOT NULL CHECK (octet_length(ref) BETWEEN 1 AND 2200), -- id:..., url:... or hash:...
+    client_id    text NOT NULL,
+    title        text NOT NULL,
+    url          text NOT NULL,
+    content_type text NOT NULL,
+    version      integer NOT NULL CHECK (version > 0),
+    hash         text NOT NULL, -- SHA-256 of what the version holds
+    tags         json NOT NULL,
+    metadata     json CHECK (json_typeof(metadata) = 'object'),
+    passages     json NOT NULL, -- their memories and hashes, in the order of the text
+    at           timestamptz NOT NULL,
+    created_at   timestamptz NOT NULL,
+    changed_at   timestamptz NOT NULL,
+    forgotten_at timestamptz
+);
+CREATE UNIQUE INDEX documents_by_ref ON documents (app_id, user_id, agent_id, ref);
+CREATE INDEX documents_by_time ON documents (app_id, user_id, created_at, id);
+CREATE INDEX documents_forgotten ON documents (forgotten_at) WHERE forgotten_at IS NOT NULL;

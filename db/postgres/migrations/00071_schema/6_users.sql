@@ -16,6 +16,15 @@ CREATE TABLE user_zones (
     PRIMARY KEY (app_id, user_id)
 );
 
+-- How much of memory is on for a user, or for a conversation with its id. It is on without a row.
+CREATE TABLE user_modes (
+    app_id          text COLLATE "C" NOT NULL CHECK (octet_length(app_id) BETWEEN 1 AND 256),
+    user_id         text COLLATE "C" NOT NULL CHECK (octet_length(user_id) BETWEEN 1 AND 256),
+    conversation_id text COLLATE "C" NOT NULL DEFAULT '' CHECK (octet_length(conversation_id) <= 256),
+    mode            text COLLATE "C" NOT NULL CHECK (mode IN ('read', 'off')),
+    PRIMARY KEY (app_id, user_id, conversation_id)
+);
+
 -- What maintenance notes of an owner.
 CREATE TABLE user_states (
     app_id        text COLLATE "C" NOT NULL CHECK (octet_length(app_id) BETWEEN 1 AND 256),
@@ -28,6 +37,8 @@ CREATE TABLE user_states (
 -- Users who are being erased or have been: a hash stands for each.
 CREATE TABLE erasures (
     owner_hash   bytea PRIMARY KEY CHECK (octet_length(owner_hash) = 32), -- SHA-256 of app and user
+    -- The user to whom the rows move, as a hash; null: they are deleted.
+    into_hash    bytea CHECK (octet_length(into_hash) = 32),
     round        bigint NOT NULL CHECK (round >= 1), -- how many erasures there have been
     state        text NOT NULL CHECK (state IN ('erasing', 'done')),
     requested_at timestamptz NOT NULL,
@@ -35,6 +46,7 @@ CREATE TABLE erasures (
     deleted      json NOT NULL, -- counts
     CHECK ((state = 'done') = (done_at IS NOT NULL))
 );
+CREATE INDEX erasures_into ON erasures (into_hash) WHERE state = 'erasing' AND into_hash IS NOT NULL;
 
 -- The log of recalls.
 CREATE TABLE recalls (
@@ -50,3 +62,31 @@ CREATE TABLE recalls (
 );
 CREATE INDEX recalls_by_user ON recalls (app_id, user_id, at, id);
 CREATE INDEX recalls_by_time ON recalls (at);
+
+-- What became of memories that recalls returned, and of candidates; see memory.Feedback.
+CREATE TABLE feedback (
+    app_id    text COLLATE "C" NOT NULL,
+    user_id   text COLLATE "C" NOT NULL,
+    source_id uuid NOT NULL,
+    memory_id uuid NOT NULL,
+    kind      text NOT NULL CHECK (kind IN ('used', 'irrelevant', 'wrong', 'promoted', 'forgotten')),
+    score     double precision NOT NULL, -- 0: not known
+    at        timestamptz NOT NULL,
+    PRIMARY KEY (app_id, user_id, source_id, memory_id)
+);
+CREATE INDEX feedback_of_memory ON feedback (app_id, user_id, memory_id);
+CREATE INDEX feedback_by_kind ON feedback (app_id, kind, at);
+
+-- How the thresholds of apps have moved; see memory.ThresholdStep.
+CREATE TABLE threshold_steps (
+    app_id text COLLATE "C" NOT NULL,
+    name   text COLLATE "C" NOT NULL,
+    number integer NOT NULL CHECK (number > 0),
+    was    double precision NOT NULL,
+    value  double precision NOT NULL,
+    reset  boolean NOT NULL, -- the setting serves again
+    lower  integer NOT NULL, -- how many pieces of evidence argued for a lower value
+    higher integer NOT NULL,
+    at     timestamptz NOT NULL,
+    PRIMARY KEY (app_id, name, number)
+);

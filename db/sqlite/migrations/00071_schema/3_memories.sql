@@ -27,6 +27,7 @@ CREATE TABLE agent_memories (
     created_at       INTEGER NOT NULL,
     updated_at       INTEGER NOT NULL,
     last_said_at     INTEGER, -- when it was said again, or edited, last; null: not after it was said first
+    expires_at       INTEGER, -- from when on the statement is former; null: it has no such time
     last_accessed_at INTEGER NOT NULL,
     access_count     INTEGER NOT NULL CHECK (access_count >= 0),
     lexemes          TEXT NOT NULL,
@@ -72,6 +73,9 @@ CREATE INDEX agent_memories_by_content ON agent_memories (app_id, user_id, agent
 -- Reflection reads facts only. Messages are many times as many.
 CREATE INDEX agent_memories_facts ON agent_memories (app_id, user_id, updated_at, id)
     WHERE status = 'active' AND memory_type NOT IN ('message', 'reflection', 'summary');
+-- A new statement is compared with facts that an insight stands for, newest first.
+CREATE INDEX agent_memories_condensed ON agent_memories (app_id, user_id, updated_at, id)
+    WHERE status = 'consolidated' AND memory_type NOT IN ('message', 'reflection', 'summary');
 CREATE INDEX agent_memories_changes ON agent_memories (app_id, user_id, change) WHERE change > 0;
 
 -- With all that the retention of a memory is computed from, and whose days count for it, the index of what was handed
@@ -79,6 +83,9 @@ CREATE INDEX agent_memories_changes ON agent_memories (app_id, user_id, change) 
 CREATE INDEX agent_memories_ages ON agent_memories (app_id, user_id, access_count > 0, last_accessed_at, id,
     access_count, updated_at, created_at, importance_score, memory_type, pinned, domain, agent_id)
     WHERE status = 'active';
+-- Statistics count the active memories that have an end.
+CREATE INDEX agent_memories_shelf_lives ON agent_memories (app_id, user_id, expires_at)
+    WHERE status = 'active' AND expires_at IS NOT NULL;
 -- The faded memories of a user, the one that was accessed last first, with the words that a recall compares.
 CREATE INDEX agent_memories_faded ON agent_memories (app_id, user_id, last_accessed_at, id, lexemes, status)
     WHERE faded;
@@ -119,3 +126,51 @@ CREATE TABLE memory_relations (
     CHECK (from_id <> to_id)
 );
 CREATE INDEX memory_relations_by_target ON memory_relations (to_id);
+
+-- Episodes of users; see db.Episode.
+CREATE TABLE episodes (
+    app_id   TEXT NOT NULL,
+    user_id  TEXT NOT NULL,
+    id       TEXT NOT NULL CHECK (length(id) = 36),
+    agent_id TEXT NOT NULL,
+    theme_id TEXT CHECK (length(theme_id) = 36),
+    began    INTEGER NOT NULL,
+    ended    INTEGER NOT NULL,
+    basis    TEXT NOT NULL,
+    label    TEXT NOT NULL CHECK (json_type(label) = 'object'),
+    PRIMARY KEY (app_id, user_id, id)
+) WITHOUT ROWID;
+CREATE INDEX episodes_by_end ON episodes (app_id, user_id, ended, id);
+CREATE INDEX episodes_of_theme ON episodes (app_id, user_id, theme_id, ended, id);
+
+-- The memories of episodes. A memory is in one at most.
+CREATE TABLE episode_memories (
+    app_id     TEXT NOT NULL,
+    user_id    TEXT NOT NULL,
+    memory_id  TEXT NOT NULL CHECK (length(memory_id) = 36),
+    episode_id TEXT NOT NULL,
+    PRIMARY KEY (app_id, user_id, memory_id),
+    FOREIGN KEY (app_id, user_id, episode_id) REFERENCES episodes ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX episode_memories_of_episode ON episode_memories (app_id, user_id, episode_id);
+
+-- The revision of an owner's memories that the episodes were made from; see db.EpisodeState.
+CREATE TABLE episode_states (
+    app_id   TEXT NOT NULL,
+    user_id  TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (app_id, user_id)
+) WITHOUT ROWID;
+
+-- Which memories of the shared pools of apps are whose; see memory.Pooled.
+CREATE TABLE pooled (
+    id          TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 36),
+    app_id      TEXT NOT NULL,
+    user_id     TEXT NOT NULL,
+    agent_id    TEXT NOT NULL,
+    memory_id   TEXT CHECK (length(memory_id) = 36), -- null: what was copied is not known any more
+    promoted_at INTEGER NOT NULL,
+    key_id      TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX pooled_of_memory ON pooled (app_id, user_id, memory_id);
+CREATE INDEX pooled_by_time ON pooled (app_id, promoted_at, id);

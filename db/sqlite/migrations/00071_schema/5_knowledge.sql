@@ -29,6 +29,26 @@ CREATE INDEX facts_history ON facts (app_id, user_id, type, key, recorded_at, id
 CREATE INDEX facts_of_memories ON facts (app_id, user_id, memory_id) WHERE state = 'accepted' AND memory_id IS NOT NULL;
 CREATE INDEX facts_due ON facts (due_at, id) WHERE due_at IS NOT NULL;
 
+-- The schemas of the profiles of apps; see db.ProfileSchema.
+CREATE TABLE profile_schemas (
+    app_id    TEXT PRIMARY KEY CHECK (length(CAST(app_id AS BLOB)) BETWEEN 1 AND 256),
+    version   INTEGER NOT NULL CHECK (version > 0),
+    schema    TEXT NOT NULL CHECK (json_type(schema) = 'object'),
+    stored_at INTEGER NOT NULL,
+    stored_by TEXT NOT NULL -- id of a key
+) WITHOUT ROWID;
+
+-- What a model has read for them; see db.FilledProfile.
+CREATE TABLE filled_profiles (
+    app_id    TEXT NOT NULL,
+    user_id   TEXT NOT NULL,
+    agent_id  TEXT NOT NULL,
+    basis     TEXT NOT NULL CHECK (basis <> ''),
+    fields    TEXT NOT NULL CHECK (json_type(fields) = 'array'),
+    filled_at INTEGER NOT NULL,
+    PRIMARY KEY (app_id, user_id, agent_id)
+) WITHOUT ROWID;
+
 -- Texts for the model: for an app, an agent or a user (holder).
 CREATE TABLE instructions (
     app_id     TEXT NOT NULL CHECK (length(CAST(app_id AS BLOB)) BETWEEN 1 AND 256),
@@ -44,16 +64,43 @@ CREATE TABLE instructions (
 CREATE INDEX instructions_active ON instructions (app_id, scope, holder, name) WHERE active IS NOT NULL;
 
 CREATE TABLE instruction_versions (
-    app_id       TEXT NOT NULL,
-    scope        TEXT NOT NULL,
-    holder       TEXT NOT NULL,
-    name         TEXT NOT NULL,
-    version      INTEGER NOT NULL CHECK (version > 0),
-    content      TEXT NOT NULL CHECK (length(content) BETWEEN 1 AND 16384),
-    note         TEXT NOT NULL CHECK (length(note) <= 1000),
-    published_at INTEGER NOT NULL,
+    app_id           TEXT NOT NULL,
+    scope            TEXT NOT NULL,
+    holder           TEXT NOT NULL,
+    name             TEXT NOT NULL,
+    version          INTEGER NOT NULL CHECK (version > 0),
+    -- What it rests on, and the outcomes of skills since its publication and before; see memory.InstructionVersion.
+    grounds          TEXT CHECK (json_type(grounds) = 'array'), -- null: a person has written it
+    successes        INTEGER NOT NULL DEFAULT 0,
+    failures         INTEGER NOT NULL DEFAULT 0,
+    successes_before INTEGER NOT NULL DEFAULT 0,
+    failures_before  INTEGER NOT NULL DEFAULT 0,
+    content          TEXT NOT NULL CHECK (length(content) BETWEEN 1 AND 16384),
+    note             TEXT NOT NULL CHECK (length(note) <= 1000),
+    published_at     INTEGER NOT NULL,
     PRIMARY KEY (app_id, scope, holder, name, version)
 );
+CREATE INDEX instruction_versions_grounded ON instruction_versions (app_id, scope, holder) WHERE grounds IS NOT NULL;
+
+-- Insights and versions of instructions that wait for an approval; see db.ProposedInsight.
+CREATE TABLE proposed_insights (
+    app_id      TEXT NOT NULL,
+    user_id     TEXT NOT NULL,
+    id          TEXT NOT NULL CHECK (length(id) = 36),
+    agent_id    TEXT NOT NULL,
+    content     TEXT NOT NULL,
+    domain      TEXT NOT NULL,
+    importance  REAL NOT NULL,
+    sources     TEXT NOT NULL CHECK (json_type(sources) = 'array'), -- ids of memories
+    retires     TEXT NOT NULL CHECK (json_type(retires) = 'array'), -- some of sources
+    proposed_at INTEGER NOT NULL,
+    instruction TEXT NOT NULL DEFAULT '', -- name; empty: it is an insight
+    grounds     TEXT NOT NULL DEFAULT '[]' CHECK (json_type(grounds) = 'array'),
+    basis       INTEGER NOT NULL DEFAULT 0,
+    decided     INTEGER NOT NULL DEFAULT 0 CHECK (decided IN (0, 1)), -- it is kept so that it is not proposed again
+    PRIMARY KEY (app_id, id)
+) WITHOUT ROWID;
+CREATE INDEX proposed_insights_of_user ON proposed_insights (app_id, user_id, id);
 
 -- How well each workflow of a user's skills has done.
 CREATE TABLE skills (
@@ -113,3 +160,28 @@ CREATE TABLE memory_file_versions (
 );
 CREATE UNIQUE INDEX memory_file_versions_by_file ON memory_file_versions (file_id, version);
 CREATE INDEX memory_file_versions_by_path ON memory_file_versions (app_id, user_id, agent_id, path, written_at, id);
+
+-- Texts and pages that apps gave for users; see memory.SourceDocument. Their passages are memories.
+CREATE TABLE documents (
+    id           TEXT PRIMARY KEY NOT NULL,
+    app_id       TEXT NOT NULL CHECK (length(CAST(app_id AS BLOB)) BETWEEN 1 AND 256),
+    user_id      TEXT NOT NULL CHECK (length(CAST(user_id AS BLOB)) BETWEEN 1 AND 256),
+    agent_id     TEXT NOT NULL CHECK (length(CAST(agent_id AS BLOB)) <= 256),
+    ref          TEXT NOT NULL CHECK (length(CAST(ref AS BLOB)) BETWEEN 1 AND 2200), -- id:..., url:... or hash:...
+    client_id    TEXT NOT NULL,
+    title        TEXT NOT NULL,
+    url          TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    version      INTEGER NOT NULL CHECK (version > 0),
+    hash         TEXT NOT NULL, -- SHA-256 of what the version holds
+    tags         TEXT NOT NULL CHECK (json_valid(tags)),
+    metadata     TEXT CHECK (json_type(metadata) = 'object'),
+    passages     TEXT NOT NULL CHECK (json_valid(passages)), -- their memories and hashes, in the order of the text
+    at           INTEGER NOT NULL,
+    created_at   INTEGER NOT NULL,
+    changed_at   INTEGER NOT NULL,
+    forgotten_at INTEGER
+);
+CREATE UNIQUE INDEX documents_by_ref ON documents (app_id, user_id, agent_id, ref);
+CREATE INDEX documents_by_time ON documents (app_id, user_id, created_at, id);
+CREATE INDEX documents_forgotten ON documents (forgotten_at) WHERE forgotten_at IS NOT NULL;

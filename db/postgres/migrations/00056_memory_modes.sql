@@ -1,8 +1,0 @@
--- +goose Up
-
--- How much of memory was on for a turn: read or off; null: on.
-ALTER TABLE turns ADD COLUMN memory text COLLATE "C";
-
--- +goose Down
-
-ALTER TABLE turns DROP COLUMN memory;
