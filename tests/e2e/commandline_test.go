@@ -28,7 +28,7 @@ func (s *server) shell(t *testing.T) *shell {
 	dir := t.TempDir()
 	return &shell{t: t, dir: dir, env: []string{
 		"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "TZ=UTC", "COLUMNS=80",
-		"E2E_AHEAD=" + ahead.String(),
+		"E2E_AHEAD=" + ahead.String(), "GOGC=" + os.Getenv("GOGC"),
 		"HIPPOCAMPUS_URL=" + s.url, "HIPPOCAMPUS_KEY=" + s.key, "HIPPOCAMPUS_USER=ada",
 	}}
 }
