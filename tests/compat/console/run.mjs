@@ -10,7 +10,8 @@
 //   key                optional: the key to sign in with; otherwise that of an administrator
 //   pictures           optional: the pictures of the screen by the ends of their names; otherwise the one at 1440 px
 //
-// With COMPAT_BRIEF each screen is shown once and not used.
+// With COMPAT_BRIEF each screen is shown once and not used, all in one page for those of administrators, since a new page
+// takes most of the time.
 //
 // A screen fails if the page logs an error, asks another host, is wider than the window, or breaks a rule of axe, also
 // while a dialog is open.
@@ -62,6 +63,19 @@ async function open(screen, data, { width, theme, language }) {
   return { context, page, errors };
 }
 
+let opened; // by an administrator, with COMPAT_BRIEF
+
+/** reopen shows a screen in the page that is open. */
+async function reopen(screen, data, variant) {
+  if (!brief || pictures || screen.key) return open(screen, data, variant);
+  if (!opened) return (opened = await open(screen, data, variant));
+  opened.errors.length = 0;
+  await opened.page.goto("about:blank"); // or the address would differ in its fragment alone
+  await opened.page.goto(`${url}/console/${screen.address(data)}`);
+  await opened.page.locator("main h1").waitFor();
+  return opened;
+}
+
 /** forgive drops the errors that match a pattern; there must be one. */
 function forgive(errors, pattern) {
   const others = errors.filter((error) => !pattern.test(error));
@@ -75,7 +89,7 @@ async function run(name, screen) {
     const { width, theme, language, picture } = variant;
     if (!prepared) data = await screen.prepare();
     prepared = true;
-    const { context, page, errors } = await open(screen, data, variant);
+    const { context, page, errors } = await reopen(screen, data, variant);
     const where = `${name} at ${width} px, ${theme}, ${language}`;
     try {
       await screen.show(page, data);
@@ -97,7 +111,7 @@ async function run(name, screen) {
       const text = await page.locator("body").innerText().catch(() => "");
       throw new Error(`${where}: ${failure.message}\n--- errors\n${errors.join("\n")}\n--- the page\n${text}`);
     } finally {
-      await context.close();
+      if (context !== opened?.context) await context.close();
     }
   }
 }
