@@ -225,7 +225,7 @@ var overPattern = lazyregexp.New(`\b(?:did|was|were|had|has|been|ever|happened)\
 
 // donePattern matches Chinese questions for what was done, and saidPattern questions for what was said or planned.
 var (
-	donePattern = lazyregexp.New(`[做干忙去见遇碰]?(?:了|过)(?:些?什么|哪些|哪里|哪儿|啥)`)
+	donePattern = lazyregexp.New(`[了过](?:些?什么|哪些|哪里|哪儿|啥)`)
 	saidPattern = lazyregexp.New(`\b(?:say|said|talk\w*|tell|told|mention\w*|discuss\w*|chat\w*|speak|spoke|plan\w*|` +
 		`schedul\w*|remember|remind)\b|[聊谈说讲提]|计划`)
 )

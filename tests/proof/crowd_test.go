@@ -30,7 +30,7 @@ func crowdFor() time.Duration {
 	if long {
 		return time.Minute
 	}
-	return 20 * time.Second
+	return 10 * time.Second
 }
 
 // TestCrowd_UsersStaySeparate lets a hundred users write, recall, reflect, forget
