@@ -10,7 +10,7 @@ import (
 func TestUnquote_WritesAQuestionOnce(t *testing.T) {
 	t.Parallel()
 	said := func(id, who, asked, text string, minute int) Item {
-		at := time.Unix(0, 0).Add(time.Duration(minute) * time.Minute)
+		at := time.Unix(0, 0).UTC().Add(time.Duration(minute) * time.Minute)
 		return Item{ID: id, Group: messageGroup, Who: who, Asked: asked, Text: text, At: at}
 	}
 	const quote, day = "Where is it?", "M\n1970-01-01:\n"
