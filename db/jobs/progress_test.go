@@ -12,11 +12,7 @@ func TestNoteProgress_ShowsUntilTheJobEnds(t *testing.T) {
 	for name, fresh := range databases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := fresh(t)()
-			t.Cleanup(func() { _ = r.Close() })
-			if err := r.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			r := migrated(t, fresh)
 			noted, end := make(chan struct{}), make(chan struct{})
 			NoteProgress(t.Context(), "outside a job")
 			work := Maintenance{Kind: testKind, Work: func(ctx context.Context, _ time.Time) (any, error) {

@@ -220,6 +220,17 @@ func TestScheduler_ReplicasRunEachTickOnce(t *testing.T) {
 	}
 }
 
+// migrated opens an empty database with the tables of jobs.
+func migrated(t *testing.T, fresh func(t *testing.T) (open func() replica)) replica {
+	t.Helper()
+	r := fresh(t)()
+	t.Cleanup(func() { _ = r.Close() })
+	if err := r.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func startRunner(t *testing.T, r replica, handlers ...Handler) {
 	t.Helper()
 	runner, err := r.runner(handlers...)
@@ -252,11 +263,7 @@ func waitForJobs(t *testing.T, r replica, state string, n int) []db.JobInfo {
 
 func TestMaintenance_FailureKeepsErrorAndResult(t *testing.T) {
 	t.Parallel()
-	r := databases["sqlite"](t)()
-	t.Cleanup(func() { _ = r.Close() })
-	if err := r.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r := migrated(t, databases["sqlite"])
 	work := Maintenance{
 		Kind:     testKind,
 		Schedule: "@every 1s",
