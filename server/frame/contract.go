@@ -41,7 +41,7 @@ type Operation struct {
 const eachItem = "x-answers-each-item-of"
 
 // Operation finds the description of an Echo route ("/v1/turns/:id"). The returned function reads it when it is first
-// called, since most servers are asked for few of the routes, and reading them all is half of the time of a start.
+// called, since most servers are asked for few of the routes, and reading them all takes a third of a start.
 func (c *Contract) Operation(method, path string) (describe func() (*Operation, error), err error) {
 	path = ContractPath(path)
 	document, ok := c.documents[method+" "+path]

@@ -10,8 +10,8 @@
 //   key                optional: the key to sign in with; otherwise that of an administrator
 //   pictures           optional: the pictures of the screen by the ends of their names; otherwise the one at 1440 px
 //
-// With COMPAT_BRIEF each screen is shown once and not used, all in one page for those of administrators, since a new page
-// takes most of the time.
+// With COMPAT_BRIEF each screen is shown once and not used. The screens of administrators share one page, since a new
+// page takes most of the time.
 //
 // A screen fails if the page logs an error, asks another host, is wider than the window, or breaks a rule of axe, also
 // while a dialog is open.
