@@ -27,7 +27,7 @@ import (
 // Options configure a Runner; server/config documents their defaults and ranges.
 type Options struct {
 	Workers int           // jobs that run at the same time
-	Poll    time.Duration // polling interval; Postgres also announces new jobs
+	Poll    time.Duration // between two looks for jobs that are due; new ones are announced
 	Timeout time.Duration // of one job
 	// Drained is closed when jobs that still run at shutdown are cancelled; nil: they have until the deadline of Stop.
 	Drained <-chan struct{}
@@ -72,8 +72,8 @@ func New[TTx any](driver riverdriver.Driver[TTx], o Options, handlers ...Handler
 		ID: process,
 		Queues: map[string]river.QueueConfig{
 			river.QueueDefault: {MaxWorkers: o.Workers},
-			maintenanceQueue:   {MaxWorkers: maintenanceWorkers, FetchPollInterval: max(maintenancePoll, o.Poll)},
-			outgoingQueue:      {MaxWorkers: outgoingWorkers, FetchPollInterval: max(maintenancePoll, o.Poll)},
+			maintenanceQueue:   {MaxWorkers: maintenanceWorkers},
+			outgoingQueue:      {MaxWorkers: outgoingWorkers},
 		},
 		Workers:              workers,
 		FetchCooldown:        min(fetchCooldown, o.Poll),
@@ -149,7 +149,6 @@ func (r *Runner) Stop(ctx context.Context) error {
 const (
 	maintenanceQueue   = "upkeep"
 	maintenanceWorkers = 2
-	maintenancePoll    = 200 * time.Millisecond
 
 	outgoingQueue   = "outgoing"
 	outgoingWorkers = 8

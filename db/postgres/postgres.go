@@ -133,6 +133,7 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) (err error)
 	}
 	s.jobs, err = river.NewClient(riverpgxv5.New(s.pool), &river.Config{
 		Logger: s.log, MaxAttempts: sqlstore.JobAttempts, Middleware: sqlstore.JobMiddleware(),
+		FetchCooldown: river.FetchCooldownMin, // for which it announces no other job of a queue
 	})
 	if err != nil {
 		return fmt.Errorf("prepare the job queue: %w", err)

@@ -52,10 +52,12 @@ type Store struct {
 	writer *sql.DB    // one connection: SQLite has one writer at a time
 	queue  writeQueue // of the writers
 	reader *sql.DB
-	jobs   *river.Client[*sql.Tx] // for inserts
-	schema sqlstore.Versions      // needed by this program
+	schema sqlstore.Versions // needed by this program
 	disk   sqlstore.Disk
 	log    *slog.Logger
+
+	jobs     *river.Client[*sql.Tx] // for inserts
+	arrivals arrivals
 
 	cleaner *sqlitefile.Cleaner
 	copies  *semaphore.Weighted // of this process: no other process copies while it serves
@@ -87,7 +89,7 @@ func open(ctx context.Context, connector func(address string) (driver.Connector,
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{path: path, queue: newWriteQueue(), log: log}
+	s := &Store{path: path, queue: newWriteQueue(), log: log, arrivals: make(arrivals, enoughArrivals)}
 	s.Store = sqlstore.New(database{s}, sqlstore.SQLite)
 	opened := func(err error) (*Store, error) {
 		if err != nil {
@@ -156,7 +158,9 @@ func address(path string, pragmas ...string) string {
 
 // Driver returns the driver for a River client that works on the jobs of this
 // database. It shares the writing connection.
-func (s *Store) Driver() riverdriver.Driver[*sql.Tx] { return riversqlite.New(s.writer) }
+func (s *Store) Driver() riverdriver.Driver[*sql.Tx] {
+	return jobDriver{riversqlite.New(s.writer), s.arrivals}
+}
 
 // Close ends every connection.
 func (s *Store) Close() error {

@@ -34,7 +34,7 @@ func (d database) ExecAll(ctx context.Context, query string, rows [][]any) (n in
 }
 
 func (d database) Transact(ctx context.Context, f func(tx sqlstore.Tx) error) error {
-	return d.store.write(ctx, func(tx *sql.Tx) error { return f(transaction{tx, d.store.jobs}) })
+	return d.store.enqueueing(ctx, func(tx transaction) error { return f(tx) })
 }
 
 func (d database) Snapshot(ctx context.Context, f func(q sqlstore.Querier) error) error {
@@ -58,8 +58,9 @@ func (d database) Fault(err error, doing string) error { return fault(err, doing
 
 // transaction is a sqlstore.Tx.
 type transaction struct {
-	tx   *sql.Tx
-	jobs *river.Client[*sql.Tx]
+	tx     *sql.Tx
+	jobs   *river.Client[*sql.Tx]
+	queues *[]string // of the jobs that it enqueues
 }
 
 func (t transaction) Query(ctx context.Context, query string, args []any, row func(sqlstore.Scan) error) error {
@@ -88,6 +89,9 @@ func (t transaction) ExecAll(ctx context.Context, query string, rows [][]any) (i
 }
 
 func (t transaction) Enqueue(ctx context.Context, jobs []river.InsertManyParams) error {
+	for _, job := range jobs {
+		*t.queues = append(*t.queues, queueOf(job.Args))
+	}
 	_, err := t.jobs.InsertManyTx(ctx, t.tx, jobs)
 	return err
 }

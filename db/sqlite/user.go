@@ -16,8 +16,8 @@ import (
 // its beginning.
 func (s *Store) InUser(ctx context.Context, owner memory.Owner, f func(ctx context.Context, tx db.UserTx) error) error {
 	var refused error
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		shared := transaction{tx, s.jobs}
+	err := s.enqueueing(ctx, func(shared transaction) error {
+		tx := shared.tx
 		if err := s.Admit(ctx, shared, owner); err != nil {
 			return err
 		}

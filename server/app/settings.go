@@ -81,14 +81,14 @@ const (
 // Pace holds the intervals of background work, which are the same in every
 // installation; tests shorten them.
 type Pace struct {
-	Jobs      time.Duration // between two looks for jobs if the database cannot notify
+	Jobs      time.Duration // between two looks for jobs that are due
 	Pushes    time.Duration // between two looks for memories that are not in the vector store
 	Touches   time.Duration // between two writes of access times
 	TurnRetry time.Duration // before the second attempt at a turn; doubles with each bad answer
 }
 
 var standardPace = Pace{
-	Jobs: 100 * time.Millisecond, Pushes: time.Second, Touches: time.Second, TurnRetry: time.Second,
+	Jobs: time.Second, Pushes: time.Second, Touches: time.Second, TurnRetry: time.Second,
 }
 
 // condensedAge is the age from which messages are condensed, unless they fade earlier.

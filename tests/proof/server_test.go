@@ -41,9 +41,9 @@ type size struct {
 
 var sizes = []size{{"sqlite", false}, {"postgres+milvus", true}}
 
-// pace is that of every server. Dozens of servers poll.
+// pace is that of every server. Dozens of servers poll at the same time, so that shorter intervals take longer.
 var pace = app.Pace{
-	Jobs: 50 * time.Millisecond, Pushes: 50 * time.Millisecond,
+	Jobs: 500 * time.Millisecond, Pushes: 250 * time.Millisecond,
 	Touches: 2 * time.Millisecond, TurnRetry: 50 * time.Millisecond,
 }
 
