@@ -42,6 +42,8 @@ type fixture struct {
 	spy    *spy
 	clock  *apptest.Clock
 	told   int // turns that tell has reported
+
+	lastTurn string // the time in the id of the last turn
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -96,7 +98,7 @@ func (b *fixture) processTurn(ctx context.Context, turnID string) error {
 
 func (b *fixture) accept(messages ...string) memory.Turn {
 	b.t.Helper()
-	turn := memory.Turn{Owner: ada}
+	turn := memory.Turn{ID: b.turnID(), Owner: ada}
 	for i, text := range messages {
 		turn.Messages = append(turn.Messages, memory.Message{Role: []string{"user", "assistant"}[i%2], Content: text})
 	}
@@ -105,6 +107,18 @@ func (b *fixture) accept(messages ...string) memory.Turn {
 		b.t.Fatal(err)
 	}
 	return turn
+}
+
+// turnID returns the id of a millisecond in which the fixture has made no other: the messages of two turns of the same
+// millisecond are in no certain order.
+func (b *fixture) turnID() string {
+	for {
+		id := memory.NewID()
+		if at := id[:len("01a22e7f-e3ca")]; at != b.lastTurn {
+			b.lastTurn = at
+			return id
+		}
+	}
 }
 
 func (b *fixture) outcome(id string) Outcome {

@@ -113,8 +113,8 @@ func (m *Memory) EmbeddingIn(s Space) []float32 {
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // DerivedID returns the id of a memory that is made of a part of a message of a turn. It is always the same id. Such
-// ids sort by turn, then by the place of the message in the turn (0..MaxMessages-1), then by the part. turnID is an id
-// of NewID.
+// ids sort by the millisecond of the turn, then by the place of the message in the turn (0..MaxMessages-1), then by the
+// part. turnID is an id of NewID.
 func DerivedID(turnID string, place, part int) string {
 	id, _ := ParseID(turnID)
 	hash := sha256.Sum256(id[:])
