@@ -257,6 +257,6 @@ func eventually(t *testing.T, what string, f func() (waiting string)) {
 		if took > waitLimit {
 			t.Fatalf("%s did not come true within %s: %s", what, waitLimit, waiting)
 		}
-		time.Sleep(max(10*time.Millisecond, min(took/10, 500*time.Millisecond))) // requests slow what is waited for
+		time.Sleep(max(25*time.Millisecond, min(took/5, 500*time.Millisecond))) // requests slow what is waited for
 	}
 }

@@ -31,8 +31,7 @@ func (p *Pool) URL(t testing.TB) string {
 		p.prepare(url)
 	}
 	t.Cleanup(func() {
-		execute(t, url, checkEmbeddings)
-		execute(t, url, empty)
+		execute(t, url, checkEmbeddings+";"+empty)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.free = append(p.free, url)
