@@ -16,6 +16,7 @@ import (
 // ConversationParts are the parts behind the routes of conversations.
 type ConversationParts struct {
 	Reader    ConversationReader
+	People    PeopleReader
 	Sessions  Sessions
 	Forgetter MemoryForgetter
 }
@@ -123,12 +124,20 @@ func (h conversationHandlers) get(ctx context.Context, r *frame.Request) (any, e
 	if err != nil {
 		return nil, err
 	}
+	people, err := peopleOf(ctx, h.People, found.Owner, found.ID)
+	if err != nil {
+		return nil, err
+	}
 	turns, err := h.Reader.ConversationTurns(ctx, found.Owner, found.ID, after, limit)
 	body := struct {
 		Conversation conversationBody `json:"conversation"`
+		Participants []memberBody     `json:"participants,omitempty"`
 		Turns        []turnBody       `json:"turns"`
 		Next         string           `json:"next_cursor,omitempty"`
-	}{Conversation: conversationOf(found), Turns: frame.BodiesOf(turns, turnWithMessages)}
+	}{
+		Conversation: conversationOf(found), Participants: frame.BodiesOf(people, memberOf),
+		Turns: frame.BodiesOf(turns, turnWithMessages),
+	}
 	if len(turns) == limit {
 		body.Next = strconv.FormatInt(turns[len(turns)-1].LastEvent(), 10)
 	}

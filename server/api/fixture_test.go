@@ -175,7 +175,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 		Logger: log, Now: f.now,
 
 		Turns:          TurnParts{Ingester: f.service, Lister: f.store},
-		Conversations:  ConversationParts{Reader: f.store, Sessions: f.session, Forgetter: f.service},
+		Conversations:  ConversationParts{Reader: f.store, People: f.store, Sessions: f.session, Forgetter: f.service},
 		Consolidations: ConsolidationParts{Consolidator: f.consolidate, Lister: f.store},
 		Memories:       MemoryParts{Reader: f.store, Writer: f.service, Undoer: derive},
 		Related: related.New(f.store, f.vectors, embedder, related.Settings{

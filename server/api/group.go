@@ -15,6 +15,19 @@ type PeopleReader interface {
 		[]memory.Participant, error)
 }
 
+// peopleOf finds the participants of a conversation of a user, under each of their names. There is no participant
+// unless the user takes part: another user may have a conversation with the same id.
+func peopleOf(ctx context.Context, people PeopleReader, owner memory.Owner, conversationID string) (
+	[]memory.Participant, error,
+) {
+	const most = 4 * memory.MaxPeople // some have several names
+	found, err := people.Participants(ctx, owner.AppID, conversationID, memory.Participant{}, most)
+	if err != nil || !slices.ContainsFunc(found, func(p memory.Participant) bool { return p.UserID == owner.UserID }) {
+		return nil, err
+	}
+	return found, nil
+}
+
 // membersBody says whose words were recalled for a group.
 type membersBody struct {
 	Participants []memberBody `json:"participants"`
@@ -26,6 +39,8 @@ type memberBody struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason,omitempty"` // of being left out
 }
+
+func memberOf(p memory.Participant) memberBody { return memberBody{UserID: p.UserID, Name: p.Name} }
 
 // Why a member of a group is left out.
 const (
@@ -47,12 +62,11 @@ func (h RecallParts) group(ctx context.Context, r *frame.Request, body recallReq
 	case body.Expand != "" || body.Explain:
 		return nil, memory.Invalid(memory.Field{Path: "group", Message: "does not go with expand and explain"})
 	}
-	const most = 4 * memory.MaxPeople // some have several names
-	found, err := h.People.Participants(ctx, r.Key.AppID, body.ConversationID, memory.Participant{}, most)
+	found, err := peopleOf(ctx, h.People, memory.Owner{AppID: r.Key.AppID, UserID: body.UserID}, body.ConversationID)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(found, func(p memory.Participant) bool { return p.UserID == body.UserID }) {
+	if len(found) == 0 {
 		return nil, memory.Errorf(memory.KindNotFound, "user %q takes part in no conversation %q with others: report its "+
 			"turns with participants", body.UserID, body.ConversationID)
 	}
@@ -62,7 +76,7 @@ func (h RecallParts) group(ctx context.Context, r *frame.Request, body recallReq
 		if i > 0 && found[i-1].UserID == p.UserID {
 			continue
 		}
-		member := memberBody{UserID: p.UserID, Name: p.Name}
+		member := memberOf(p)
 		mode, err := h.Modes.Of(ctx, p.Owner, p.ConversationID)
 		if err != nil {
 			return nil, err

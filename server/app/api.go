@@ -52,7 +52,7 @@ func openAPI(b base, s *stores, m *models, r *reading, w *writing, mt *maintenan
 		Now:               b.now,
 
 		Turns:          api.TurnParts{Ingester: w.ingest, Lister: record},
-		Conversations:  api.ConversationParts{Reader: record, Sessions: w.session, Forgetter: w.ingest},
+		Conversations:  api.ConversationParts{Reader: record, People: record, Sessions: w.session, Forgetter: w.ingest},
 		Consolidations: api.ConsolidationParts{Consolidator: w.consolidation, Lister: record},
 		Memories:       api.MemoryParts{Reader: record, Writer: w.ingest, Undoer: w.derivation},
 		Related:        r.related,

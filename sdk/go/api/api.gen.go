@@ -2451,6 +2451,9 @@ type ConversationTurns struct {
 	// Example: 104
 	NextCursor *string `json:"next_cursor,omitempty"`
 
+	// Participants The users who take part in it, under each of their names, if turns were reported with participants.
+	Participants []GroupMember `json:"participants,omitempty"`
+
 	// Turns The page, oldest first, without candidates.
 	Turns []Turn `json:"turns"`
 }

@@ -695,6 +695,9 @@ class ConversationTurns(Model):
     """A conversation with one page of its turns."""
 
     conversation: Conversation
+    participants: list[GroupMember] | None = None
+    """The users who take part in it, under each of their names, if turns were reported with participants."""
+
     turns: list[Turn]
     """The page, oldest first, without candidates."""
 

@@ -2889,6 +2889,8 @@ export interface components {
         /** @description A conversation with one page of its turns. */
         ConversationTurns: {
             conversation: components["schemas"]["Conversation"];
+            /** @description The users who take part in it, under each of their names, if turns were reported with participants. */
+            participants?: components["schemas"]["GroupMember"][];
             /** @description The page, oldest first, without candidates. */
             turns: components["schemas"]["Turn"][];
             /**
