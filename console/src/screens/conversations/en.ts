@@ -24,6 +24,7 @@ export const en = {
   tabs: { log: "Log", working: "Working memory", consolidated: "Consolidation" },
   statuses: { accepted: "waiting", processed: "processed", failed: "failed", withdrawn: "withdrawn" },
   speakers: "Several people talk here:",
+  speaker: (name: string, user: string) => `${name} (${user})`,
   own: (name: string) => `${name} (this user)`,
   verdicts: "Candidates and verdicts",
   held: (events: string, tokens: string, fill: string) => `${events} events with ${tokens} tokens; ${fill} full`,

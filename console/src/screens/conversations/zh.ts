@@ -26,6 +26,7 @@ export const zh: Texts = {
   tabs: { log: "日志", working: "工作记忆", consolidated: "巩固" },
   statuses: { accepted: "等待处理", processed: "已处理", failed: "失败", withdrawn: "已撤回" },
   speakers: "多人在此交谈：",
+  speaker: (name, user) => `${name}（${user}）`,
   own: (name) => `${name}（该用户）`,
   verdicts: "候选与裁决",
   held: (events, tokens, fill) => `${events} 个事件，${tokens} 个词元；已用 ${fill}`,

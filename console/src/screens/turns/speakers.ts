@@ -6,10 +6,11 @@ type Turn = Schema<"Turn">;
 export const speakerOf = ({ name, role }: Schema<"StoredMessage">, { shared }: Turn): string =>
   name ?? (role === "user" ? shared?.name : undefined) ?? role;
 
-/** speakersOf returns who speaks in turns of several people; `own` are the names of the user whose copies they are. */
-export function speakersOf(turns: Turn[]): { name: string; own: boolean }[] {
-  const shared = turns.filter((turn) => turn.shared);
-  const own = shared.flatMap((turn) => turn.shared?.name ?? []);
-  const others = shared.flatMap((turn) => turn.messages ?? []).flatMap((message) => message.name ?? []);
-  return [...new Set([...own, ...others])].map((name) => ({ name, own: own.includes(name) }));
+/** speakersOf returns who speaks in turns of several people: the participants with their ids, then the guests. */
+export function speakersOf(turns: Turn[], people: Schema<"GroupMember">[]): { name: string; user?: string }[] {
+  const users = people.map(({ name, user_id }) => ({ name, user: user_id }));
+  const named = turns.filter(({ shared }) => shared).flatMap(({ messages }) => messages ?? []);
+  const guests = new Set(named.flatMap(({ name }) => name ?? []));
+  for (const { name } of people) guests.delete(name);
+  return [...users, ...[...guests].map((name) => ({ name }))];
 }

@@ -20,6 +20,23 @@ export const en = {
   never: "none",
   memory: "Memory of the user",
   open: "Open the memories",
+  move: "Merge, rename or clone",
+  moveUser: (user: string) => `Merge, rename or clone ${user}`,
+  ways: { merge: "Merge", rename: "Rename", clone: "Clone" },
+  moveWhat: {
+    merge: "Everything of this user moves to the other user. Nothing separates the two afterwards.",
+    rename: "Everything of this user moves to a new id. Later writes under the old id are new data of the old id.",
+    clone: "What this user has is copied to the other user, who may be new. Nothing that is there is overwritten.",
+  },
+  otherID: "Id of the other user",
+  newID: "New id",
+  moved: {
+    merge: (user: string, into: string) => `${user} is merged into ${into}.`,
+    rename: (user: string, into: string) => `${user} is renamed to ${into}.`,
+    clone: (user: string, into: string) => `${user} is cloned into ${into}.`,
+  },
+  notCopied: (failed: string, waiting: string) =>
+    `Refused: ${failed}. Not finished yet: ${waiting}. Clone again to copy what was not finished.`,
   erase: "Erase",
   eraseUser: (user: string) => `Erase ${user}`,
   eraseWhat:
@@ -29,7 +46,7 @@ export const en = {
   finished: "Finished",
   verified: "Every store was asked afterwards and shows nothing of the user.",
   unverified: "The stores could not be asked for what is left.",
-  deleted: "Deleted",
+  receipts: { deleted: "Deleted", moved: "Moved", copied: "Copied", already_there: "There already" },
   count: "Number",
   download: "Save the receipt",
 };

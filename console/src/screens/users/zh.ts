@@ -22,6 +22,22 @@ export const zh: Texts = {
   never: "无",
   memory: "该用户的记忆功能",
   open: "打开记忆",
+  move: "合并、改名或克隆",
+  moveUser: (user) => `合并、改名或克隆 ${user}`,
+  ways: { merge: "合并", rename: "改名", clone: "克隆" },
+  moveWhat: {
+    merge: "该用户的全部内容会移到另一个用户。此后两者无法再分开。",
+    rename: "该用户的全部内容会移到新的 ID。此后以旧 ID 写入的内容是旧 ID 的新数据。",
+    clone: "该用户的内容会复制给另一个用户,该用户可以是新用户。已有的内容不会被覆盖。",
+  },
+  otherID: "另一个用户的 ID",
+  newID: "新 ID",
+  moved: {
+    merge: (user, into) => `${user} 已合并到 ${into}。`,
+    rename: (user, into) => `${user} 已改名为 ${into}。`,
+    clone: (user, into) => `${user} 已克隆到 ${into}。`,
+  },
+  notCopied: (failed, waiting) => `被拒绝:${failed}。尚未完成:${waiting}。再次克隆可复制尚未完成的内容。`,
   erase: "抹除",
   eraseUser: (user) => `抹除 ${user}`,
   eraseWhat:
@@ -31,7 +47,7 @@ export const zh: Texts = {
   finished: "完成时间",
   verified: "事后已查询所有存储,均无该用户的任何内容。",
   unverified: "未能查询存储中是否还有剩余。",
-  deleted: "已删除",
+  receipts: { deleted: "已删除", moved: "已移动", copied: "已复制", already_there: "原已存在" },
   count: "数量",
   download: "保存凭据",
 };

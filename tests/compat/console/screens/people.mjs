@@ -1,4 +1,5 @@
-// A conversation of several people: the log of one of them names the speakers, and a copy leads to the reported turn.
+// A conversation of several people: the log of one of them names the speakers, the others lead to
+// their own logs, and a copy leads to the reported turn.
 import { erase, request } from "../api.mjs";
 
 const users = ["people-ana", "people-ben"];
@@ -28,6 +29,10 @@ export async function show(page) {
 }
 
 export async function act(page, { id }) {
+  await page.getByRole("link", { name: `Ana (${users[0]})` }).click();
+  await page.getByText("Ana (this user)", { exact: true }).waitFor();
+  await page.getByRole("link", { name: `Ben (${users[1]})` }).click();
+  await page.getByText("Ben (this user)", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Candidates and verdicts" }).click();
   await page.getByText("Takes part as").waitFor();
   await page.getByRole("definition").filter({ hasText: /^Ben$/ }).waitFor();

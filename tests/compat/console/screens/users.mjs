@@ -6,7 +6,7 @@ export const widths = [1440, 390];
 export const pictures = ["", "-390"];
 
 export async function prepare() {
-  await erase("users-ada", "users-bob", "users-cleo");
+  await erase("users-ada", "users-bob", "users-cleo", "users-ada-copy", "users-ada-moved");
   await remember("users-ada", "Likes tea.");
   await remember("users-ada", "Lives in Lisbon.");
   await remember("users-bob", "Plays chess.");
@@ -45,6 +45,17 @@ export async function act(page) {
     assert.deepEqual((await request("GET", `/v1/users/${user}`)).memories, {}, "memories of the erased user are left");
   };
 
+  const transfers = async (user, way, into, text) => {
+    await page.getByRole("button", { name: `Merge, rename or clone ${user}`, exact: true }).click();
+    await dialog.getByRole("radio", { name: way }).check();
+    await inspectDialog(page);
+    await dialog.getByRole("textbox").fill(into);
+    await dialog.getByRole("button", { name: way }).click();
+    await dialog.getByText(text).waitFor();
+    await inspectDialog(page);
+    await page.keyboard.press("Escape");
+  };
+
   await search("users-b");
   await page.getByRole("row", { name: "users-ada" }).waitFor({ state: "detached" });
   await showKept("users-bob", "12 B");
@@ -52,6 +63,12 @@ export async function act(page) {
   await page.getByText("No user's id begins so.").waitFor();
 
   await search("users-ada");
+  await transfers("users-ada", "Clone", "users-ada-copy", "Copied: memories");
+  await page.getByRole("row", { name: /users-ada-copy\s+2/ }).waitFor();
+  await transfers("users-ada-copy", "Rename", "users-ada-moved", "users-ada-copy is renamed to users-ada-moved.");
+  await transfers("users-ada-moved", "Merge", "users-ada", "Moved: memories");
+  await page.getByRole("row", { name: "users-ada-moved" }).waitFor({ state: "detached" });
+  assert.deepEqual((await request("GET", "/v1/users/users-ada-moved")).memories, {}, "memories of the merged user are left");
   await page.getByRole("button", { name: "What is kept of users-ada" }).click();
   await dialog.getByLabel("Memory of the user").selectOption("off");
   await page.getByText("Memory of the user: off.").waitFor();
