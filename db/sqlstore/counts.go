@@ -13,8 +13,11 @@ import (
 func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	counts, err := collect(ctx, s.long(),
 		func(c *count) []any { return []any{&c.what, &c.by[0], &c.by[1], &c.by[2], &c.n} }, `
-		SELECT 'users', '', '', '', count(*) FROM (SELECT DISTINCT user_id FROM agent_memories
-			WHERE app_id = $1 AND user_id <> '`+memory.PoolUser+`') AS of_app
+		SELECT 'users', '', '', '', count(*) FROM (
+			SELECT user_id FROM agent_memories{| INDEXED BY agent_memories_documents}
+				WHERE app_id = $1 AND status = 'active' GROUP BY user_id
+			UNION SELECT user_id FROM agent_memories{| INDEXED BY agent_memories_inactive}
+				WHERE app_id = $1 AND status <> 'active' GROUP BY user_id) AS of_app WHERE user_id <> '`+memory.PoolUser+`'
 		UNION ALL SELECT 'memories', 'active', {domain, memory_type
 				|group_concat(domain, char(10)), group_concat(memory_type, char(10))}, count(*)
 			FROM agent_memories{| INDEXED BY agent_memories_ages}
