@@ -15,18 +15,34 @@ type PeopleReader interface {
 		[]memory.Participant, error)
 }
 
-// peopleOf finds the participants of a conversation of a user, under each of their names. There is no participant
-// unless the user takes part: another user may have a conversation with the same id.
+// peopleOf finds the participants of a conversation of a user, each under all their names, up to mostNames. The user is
+// among them, or there is no participant: another user may have a conversation with the same id.
 func peopleOf(ctx context.Context, people PeopleReader, owner memory.Owner, conversationID string) (
 	[]memory.Participant, error,
 ) {
-	const most = 4 * memory.MaxPeople // some have several names
-	found, err := people.Participants(ctx, owner.AppID, conversationID, memory.Participant{}, most)
-	if err != nil || !slices.ContainsFunc(found, func(p memory.Participant) bool { return p.UserID == owner.UserID }) {
-		return nil, err
+	var first []memory.Participant
+	for after := (memory.Participant{}); ; {
+		page, err := people.Participants(ctx, owner.AppID, conversationID, after, mostNames)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(page, func(p memory.Participant) bool { return p.UserID == owner.UserID })
+		switch {
+		case at >= 0 && first == nil:
+			return page, nil
+		case at >= 0:
+			return append([]memory.Participant{page[at]}, first[:mostNames-1]...), nil
+		case len(page) < mostNames:
+			return nil, nil
+		case first == nil:
+			first = page
+		}
+		after = page[len(page)-1]
 	}
-	return found, nil
 }
+
+// mostNames is the number of names of participants in an answer. Some have several names.
+const mostNames = 4 * memory.MaxPeople
 
 // membersBody says whose words were recalled for a group.
 type membersBody struct {

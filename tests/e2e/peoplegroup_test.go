@@ -44,30 +44,6 @@ func members(r reply, part string) string {
 	return strings.Join(list, " ")
 }
 
-// The log of a conversation names its participants to each of them. A user who has another conversation with the same
-// id does not see them.
-func TestPeople_LogNamesTheParticipants(t *testing.T) {
-	onTwoSizes(t, func(t *testing.T, size size) {
-		s := start(t, size.settings(t)...)
-		s.spoken()
-		said := turn("u-dora", "I live in Porto.")
-		said["conversation_id"] = "trip"
-		s.call("POST", "/v1/turns", said, 200)
-		const all = "Ana:u-ana Ben:u-ben Cleo:u-cleo"
-		for path, want := range map[string]string{
-			"trip?user_id=u-ana": all, "trip?user_id=u-ben&limit=1": all, "trip?user_id=u-dora": "", "private?user_id=u-ana": "",
-		} {
-			var got []string
-			for _, p := range s.call("GET", "/v1/conversations/"+path, nil, 200).list("participants") {
-				got = append(got, fmt.Sprint(p["name"], ":", p["user_id"]))
-			}
-			if strings.Join(got, " ") != want {
-				t.Errorf("%s: %q, want %q", path, got, want)
-			}
-		}
-	})
-}
-
 // A group recalls what its members have said to each other, with the names, and nothing that one of them said alone,
 // neither elsewhere nor in the same conversation.
 func TestPeople_GroupRecallsWhatWasSaidToIt(t *testing.T) {

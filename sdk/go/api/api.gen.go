@@ -2451,7 +2451,8 @@ type ConversationTurns struct {
 	// Example: 104
 	NextCursor *string `json:"next_cursor,omitempty"`
 
-	// Participants The users who take part in it, under each of their names, if turns were reported with participants.
+	// Participants The users who take part in it, under each of their names, if turns were reported with participants: at most 80
+	// names, among them one of the conversation's user.
 	Participants []GroupMember `json:"participants,omitempty"`
 
 	// Turns The page, oldest first, without candidates.

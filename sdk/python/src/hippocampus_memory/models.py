@@ -696,7 +696,11 @@ class ConversationTurns(Model):
 
     conversation: Conversation
     participants: list[GroupMember] | None = None
-    """The users who take part in it, under each of their names, if turns were reported with participants."""
+    """
+    The users who take part in it, under each of their names, if turns were reported with participants: at most 80
+    names, among them one of the conversation's user.
+
+    """
 
     turns: list[Turn]
     """The page, oldest first, without candidates."""

@@ -2889,7 +2889,10 @@ export interface components {
         /** @description A conversation with one page of its turns. */
         ConversationTurns: {
             conversation: components["schemas"]["Conversation"];
-            /** @description The users who take part in it, under each of their names, if turns were reported with participants. */
+            /**
+             * @description The users who take part in it, under each of their names, if turns were reported with participants: at most 80
+             *     names, among them one of the conversation's user.
+             */
             participants?: components["schemas"]["GroupMember"][];
             /** @description The page, oldest first, without candidates. */
             turns: components["schemas"]["Turn"][];
