@@ -155,8 +155,13 @@ func TestPlans_UseIndexes(t *testing.T) {
 		if !bigTable.MatchString(s.sql) || strings.Contains(s.sql, "river_migration") || strings.HasPrefix(s.sql, "copy ") {
 			continue
 		}
-		if plan := explain(t, filled, s); seqScan.MatchString(plan) {
+		plan := explain(t, filled, s)
+		if seqScan.MatchString(plan) {
 			t.Errorf("no index serves\n%s\n\n%s", s.sql, plan)
+		}
+		counts := strings.Contains(s.sql, "WITH held AS")
+		if counts && !strings.Contains(plan, "Index Only Scan using agent_memories_kinds") {
+			t.Errorf("statistics read memories:\n%s", plan)
 		}
 		explained++
 	}

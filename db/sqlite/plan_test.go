@@ -237,7 +237,7 @@ func TestStats_ReadsIndexesAlone(t *testing.T) {
 			}
 		}
 	}
-	if counted != 6 {
-		t.Errorf("%d steps count memories, want 6", counted)
+	if counted != 5 {
+		t.Errorf("%d steps count memories, want 5", counted)
 	}
 }

@@ -13,15 +13,16 @@ import (
 func (s *Store) Stats(ctx context.Context, appID string) (db.Stats, error) {
 	counts, err := collect(ctx, s.long(),
 		func(c *count) []any { return []any{&c.what, &c.by[0], &c.by[1], &c.by[2], &c.n} }, `
-		SELECT 'users', '', '', '', count(*) FROM (
-			SELECT user_id FROM agent_memories{| INDEXED BY agent_memories_documents}
-				WHERE app_id = $1 AND status = 'active' GROUP BY user_id
-			UNION SELECT user_id FROM agent_memories{| INDEXED BY agent_memories_inactive}
-				WHERE app_id = $1 AND status <> 'active' GROUP BY user_id) AS of_app WHERE user_id <> '`+memory.PoolUser+`'
-		UNION ALL SELECT 'memories', 'active', {domain, memory_type
-				|group_concat(domain, char(10)), group_concat(memory_type, char(10))}, count(*)
+		WITH held AS MATERIALIZED (
+			SELECT user_id, {domain, memory_type
+				|group_concat(domain, char(10)) AS domain, group_concat(memory_type, char(10)) AS memory_type}, count(*) AS n
 			FROM agent_memories{| INDEXED BY agent_memories_ages}
-			WHERE app_id = $1 AND status = 'active' GROUP BY {domain, memory_type|user_id}
+			WHERE app_id = $1 AND status = 'active' GROUP BY user_id{, domain, memory_type|})
+		SELECT 'users', '', '', '', count(*) FROM (
+			SELECT user_id FROM held UNION SELECT user_id FROM agent_memories{| INDEXED BY agent_memories_inactive}
+				WHERE app_id = $1 AND status <> 'active' GROUP BY user_id) AS of_app WHERE user_id <> '`+memory.PoolUser+`'
+		UNION ALL SELECT 'memories', 'active', domain, memory_type, {sum(n)::bigint|sum(n)} FROM held
+			GROUP BY domain, memory_type
 		UNION ALL SELECT 'memories', status, '', '', count(*) FROM agent_memories{| INDEXED BY agent_memories_inactive}
 			WHERE app_id = $1 AND status <> 'active' GROUP BY status
 		UNION ALL SELECT 'vectors', status, vector_state, '', count(*)
@@ -118,7 +119,7 @@ func (s *Store) UserHoldings(ctx context.Context, owner memory.Owner) (db.UserHo
 //	what        by
 //	users
 //	memories    status, and of active ones domain and type; SQLite, which would sort all memories to group them by these,
-//	            returns them for each memory of a user, one a line
+//	            returns those of all memories of a user, one a line
 //	vectors     status of the memory, vector state; those in the outbox only
 //	turns       status
 //	candidates  verdict
