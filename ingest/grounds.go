@@ -6,6 +6,7 @@ import (
 	"hippocampus/internal/grounding"
 	"hippocampus/internal/memory"
 	"hippocampus/scorer"
+	"hippocampus/scorer/voice"
 )
 
 // refuseUnsaid gives the verdict invalid to facts that a model has proposed and the user has not said: neither in the
@@ -32,16 +33,23 @@ func refuseUnsaid(q question, candidates []memory.Candidate) {
 // the agent, then the messages. Messages of roles other than the assistant's, such as the result of a tool, are sources
 // too.
 func TalkOf(turn memory.Turn, before []memory.Message) *grounding.Talk {
-	lines := []grounding.Line{{Source: grounding.Source{Text: turn.UserID + "\n" + turn.AgentID}}}
+	lines := []grounding.Line{{Source: grounding.Source{Text: turn.UserID + "\n" + turn.AgentID}, Names: true}}
 	for _, messages := range [][]memory.Message{before, turn.Messages} {
 		for _, m := range messages {
 			if m.Name != "" {
 				lines[0].Text += "\n" + m.Name
 			}
-			lines = append(lines, grounding.Line{
-				Source:    grounding.Source{Text: m.Content, At: turn.Local(cmp.Or(m.At, turn.At))},
-				Assistant: m.Role == memory.RoleAssistant,
-			})
+			at := turn.Local(cmp.Or(m.At, turn.At))
+			if m.Role != memory.RoleUser {
+				source := grounding.Source{Text: m.Content, At: at}
+				lines = append(lines, grounding.Line{Source: source, Assistant: m.Role == memory.RoleAssistant})
+				continue
+			}
+			own, foreign := voice.Apart(m.Content)
+			lines = append(lines, grounding.Line{Source: grounding.Source{Text: own, At: at}})
+			if foreign != "" {
+				lines = append(lines, grounding.Line{Source: grounding.Source{Text: foreign, At: at}, Foreign: true})
+			}
 		}
 	}
 	return grounding.ReadTalk(lines...)

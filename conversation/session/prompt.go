@@ -9,6 +9,7 @@ import (
 	"hippocampus/internal/llm"
 	"hippocampus/internal/llm/prompt"
 	"hippocampus/internal/memory"
+	"hippocampus/scorer/voice"
 )
 
 // promptEvent is an event as a line of a prompt.
@@ -88,7 +89,9 @@ func Heard(events []Event) *grounding.Talk {
 	for _, e := range events {
 		names += e.Name + "\n"
 	}
-	return grounding.ReadTalk(linesOf(names, events)...)
+	lines := linesOf(names, events)
+	lines[0].Names = true
+	return grounding.ReadTalk(lines...)
 }
 
 // Account returns the statements of all speakers in events and in an earlier summary.
@@ -101,9 +104,16 @@ func linesOf(known string, events []Event) []grounding.Line {
 	lines := make([]grounding.Line, 0, 1+len(events))
 	lines = append(lines, grounding.Line{Source: grounding.Source{Text: known}})
 	for _, e := range events {
+		own, foreign := e.Content, ""
+		if e.Role == memory.RoleUser {
+			own, foreign = voice.Apart(e.Content)
+		}
 		lines = append(lines, grounding.Line{
-			Source: grounding.Source{Text: e.Content, At: e.At}, Assistant: e.Role == memory.RoleAssistant,
+			Source: grounding.Source{Text: own, At: e.At}, Assistant: e.Role == memory.RoleAssistant,
 		})
+		if foreign != "" {
+			lines = append(lines, grounding.Line{Source: grounding.Source{Text: foreign, At: e.At}, Foreign: true})
+		}
 	}
 	return lines
 }

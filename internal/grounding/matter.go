@@ -52,18 +52,25 @@ func (m *matter) hasStems(word string) bool {
 	return unicode.Is(unicode.Latin, first) && len(lexemes) == 1 && m.lexemes[lexemes[0]]
 }
 
-// isAssistants reports whether most of what a fact says comes from the assistant alone.
-func (t *Talk) isAssistants(fact string) bool {
-	own, foreign := 0, 0
+// saidOnlyIn returns what of a fact more lines say and m does not: the quoted terms, or "it" for most of the fact; "" if
+// m says the fact, or more lacks a term of it too. Most is a number of words from least on.
+func (m *matter) saidOnlyIn(more *matter, fact string, least int) string {
+	if missing := m.missing(fact); len(missing) > 0 && len(more.missing(fact)) == 0 {
+		return quoted(missing)
+	}
+	own, others := 0, 0
 	for _, l := range content(fact) {
 		switch {
-		case t.own.lexemes[l]:
+		case m.lexemes[l]:
 			own++
-		case t.all.lexemes[l]:
-			foreign++
+		case more.lexemes[l]:
+			others++
 		}
 	}
-	return foreign >= 2 && foreign > 2*own
+	if others >= least && others > 2*own {
+		return "it"
+	}
+	return ""
 }
 
 // isUnrelated reports whether a fact has no word of any line. It is false for a fact in another language than the

@@ -9,12 +9,16 @@ import (
 type Line struct {
 	Source
 	Assistant bool // the assistant said it
+	Foreign   bool // another voice says it of itself, such as a quote or a pasted mail in a message of the user
+	Names     bool // the text lists names of the user, one a line
 }
 
 // Talk holds the lines from which a fact about a user may be drawn, oldest first.
 type Talk struct {
 	own     *matter  // what the user says, knows or consents to
-	all     *matter  // own, and what the assistant alone says
+	heard   *matter  // own, and what other voices say of themselves; nil: no line is foreign
+	all     *matter  // own, and what the assistant or another voice alone says
+	names   []string // of the user, in plain form
 	clauses []clause // of the user, and what the user's answers make of the assistant's questions
 	account Account  // the same, with what the user wishes, plans or says to be possible
 }
@@ -23,11 +27,18 @@ type Talk struct {
 // user's consent in the next line.
 func ReadTalk(lines ...Line) *Talk {
 	t := &Talk{account: Account{known: map[string]bool{}}}
-	var own, all []*matter
+	var own, foreign, all []*matter
 	var reference referent
 	for i, line := range lines {
 		read := matterOf(line.Source)
 		all = append(all, read)
+		if line.Names {
+			t.names = append(t.names, listedNames(line.Text)...)
+		}
+		if line.Foreign {
+			foreign = append(foreign, read)
+			continue
+		}
 		if !line.Assistant {
 			own = append(own, read)
 			t.clauses = append(t.clauses, clausesOf(line.Text, ofFacts)...)
@@ -51,6 +62,9 @@ func ReadTalk(lines ...Line) *Talk {
 	}
 	t.own = matterOfAll(own)
 	t.all = matterOfAll(all)
+	if len(foreign) > 0 {
+		t.heard = matterOfAll(append(foreign, own...))
+	}
 	return t
 }
 
@@ -63,11 +77,16 @@ func (t *Talk) Unsaid(fact string) string {
 	if aboutAssistant(fact) {
 		return ""
 	}
-	if missing := t.own.missing(fact); len(missing) > 0 {
-		return "only the assistant says " + quoted(missing)
+	own := t.own
+	if t.heard != nil {
+		if !t.isOfUser(fact) {
+			own = t.heard
+		} else if why := own.saidOnlyIn(t.heard, fact, 1); why != "" {
+			return "only another voice says " + why
+		}
 	}
-	if t.isAssistants(fact) {
-		return "only the assistant says it"
+	if why := own.saidOnlyIn(t.all, fact, 2); why != "" {
+		return "only the assistant says " + why
 	}
 	if t.isUnrelated(fact) {
 		return "nothing of it"

@@ -38,7 +38,7 @@ func talkOf(block string) (talk *Talk, honest, invented []string) {
 		} else if fact, ok := strings.CutPrefix(line, "- "); ok {
 			invented = append(invented, fact)
 		} else if by, words, ok := strings.Cut(line, ": "); ok && line[0] != '#' {
-			lines = append(lines, Line{Source{words, said}, strings.HasSuffix(by, "assistant")})
+			lines = append(lines, Line{Source: Source{words, said}, Assistant: strings.HasSuffix(by, "assistant")})
 		}
 	}
 	return ReadTalk(lines...), honest, invented
@@ -94,7 +94,7 @@ func BenchmarkUnsaid(b *testing.B) {
 	for block := range strings.SplitSeq(facts, "\n\n") {
 		for line := range strings.Lines(block) {
 			if by, words, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && line[0] != '#' {
-				lines = append(lines, Line{Source{words, said}, strings.HasSuffix(by, "assistant")})
+				lines = append(lines, Line{Source: Source{words, said}, Assistant: strings.HasSuffix(by, "assistant")})
 			}
 		}
 	}
