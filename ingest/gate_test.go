@@ -1,9 +1,11 @@
 package ingest
 
 import (
+	"strings"
 	"testing"
 
 	"hippocampus/internal/memory"
+	"hippocampus/internal/secret"
 	"hippocampus/scorer"
 )
 
@@ -24,5 +26,19 @@ func TestGate_RefusesWordsOfAnotherVoice(t *testing.T) {
 	if other := o.Candidates[1]; other.Verdict != memory.BelowThreshold || other.Importance != 0 ||
 		other.Reason != "said by another voice: a quote" || other.Content != "> I live in Ohio." {
 		t.Errorf("words of another voice: %+v", other)
+	}
+}
+
+// A statement from which a secret was cut, and which is no fact without it, becomes a candidate that says so.
+func TestGate_NamesWhatLacksASecret(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.Scorer = scorer.NewRules()
+	o := b.turn("The code of my bike lock is " + secret.Mark + ".")
+	if len(o.Candidates) != 1 || len(b.memories()) != 0 {
+		t.Fatalf("%+v", o.Candidates)
+	}
+	if c := o.Candidates[0]; c.Verdict != memory.BelowThreshold || !strings.HasPrefix(c.Reason, becauseSecret+": ") {
+		t.Errorf("%+v", c)
 	}
 }

@@ -30,6 +30,18 @@ func TestProcess_KeepsShortRepliesToQuestions(t *testing.T) {
 			},
 			[]string{"I have a garden", "Do you keep bees there?", "thanks"},
 		},
+		"a yes": {
+			[][]memory.Message{{spoke("assistant", "Do you keep bees?"), spoke("user", "Yes.")}},
+			[]string{"Do you keep bees?", "Yes."},
+		},
+		"a no": {
+			[][]memory.Message{{spoke("assistant", "Do you keep bees?"), spoke("user", "No.")}},
+			[]string{"Do you keep bees?", "No."},
+		},
+		"a Chinese yes": {
+			[][]memory.Message{{spoke("assistant", "您养蜜蜂吗？"), spoke("user", "是的")}},
+			[]string{"您养蜜蜂吗？", "是的"},
+		},
 		"after a statement": {
 			[][]memory.Message{{spoke("assistant", "Bees need a lot of water."), spoke("user", "thanks")}},
 			[]string{"Bees need a lot of water."},

@@ -76,6 +76,30 @@ func TestScorer_RefusesMalformedAnswers(t *testing.T) {
 	})
 }
 
+// Without the fallback, rules take no fact from a turn whose scorer fails. Its messages are kept.
+func TestScorer_FailsWithoutTheFallback(t *testing.T) {
+	onOneSize(t, func(t *testing.T, size size) {
+		models := llmtest.New(t)
+		models.OnChat(func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Text("no JSON at all") })
+		settings := append(size.settings(t), withModels(models)...)
+		s := start(t, append(settings, "HIPPOCAMPUS_GATE_FALLBACK=false")...)
+		asked := turn("user-1", "I keep bees in Braga")
+		delete(asked, "wait")
+		id := s.call("POST", "/v1/turns", asked, 202).body["id"].(string)
+		eventually(t, "the turn failing", func() string {
+			if r := s.call("GET", "/v1/turns/"+id, nil, 200); r.body["status"] != "failed" {
+				return r.raw
+			}
+			return ""
+		})
+		got := s.call("GET", "/v1/memories?user_id=user-1", nil, 200).list("memories")
+		if len(got) != 1 || got[0]["type"] != "message" {
+			t.Fatalf("%+v", got)
+		}
+		s.replay(models, "no JSON", "user-1", id)
+	})
+}
+
 // replay replays a turn with a good answer, and expects one memory.
 func (s *server) replay(models *llmtest.Server, name, user, id string) {
 	s.t.Helper()
