@@ -51,6 +51,28 @@ func TestGate_RefusesWhatTheUserHasNotSaid(t *testing.T) {
 	}
 }
 
+// A model's facts are kept in other languages too. A name that the turn lacks is no fact in any of them.
+func TestGate_KeepsFactsInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ said, fact, invented, reason string }{
+		{"Ich halte Bienen in Brakel.", "Der Nutzer hält Bienen in Brakel.", "Der Nutzer wohnt in Hameln.", `"Hameln"`},
+		{"Tengo abejas en Braga.", "El usuario tiene abejas en Braga.", "El usuario vive en Burgos.", `"Burgos"`},
+		{"J'élève des abeilles à Bordeaux.", "L'utilisateur élève des abeilles à Bordeaux.",
+			"L'utilisateur travaille à Lyon.", `"Lyon"`},
+		{"저는 벌 12통을 키워요.", "사용자는 벌 12통을 키운다.", "사용자는 벌 40통을 키운다.", `"40"`},
+		{"Tôi nuôi ong ở Đà Lạt.", "Người dùng nuôi ong ở Đà Lạt.", "Người dùng sống ở Huế.", `"Huế"`},
+	} {
+		b := newFixture(t)
+		b.models.Facts(c.said, llmtest.Fact{Fact: c.fact, Importance: 0.9, Domain: memory.Lifestyle},
+			llmtest.Fact{Fact: c.invented, Importance: 0.9, Domain: memory.Lifestyle})
+		got := b.turn(c.said).Candidates
+		if len(got) != 2 || got[0].Verdict != memory.Kept || got[1].Verdict != memory.InvalidAnswer ||
+			got[1].Reason != "not said: "+c.reason {
+			t.Errorf("%s: %+v", c.said, got)
+		}
+	}
+}
+
 // The messages before the turn, and the names of the user and of the speakers, are sources too.
 func TestGate_FindsWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"hippocampus/internal/lang/function"
 	"hippocampus/internal/text"
 )
 
@@ -52,6 +53,8 @@ type Evidence struct {
 	times   []time.Time // of sources that are dated
 	near    []span      // of relative dates
 	count   int
+	worded  []string // texts in other languages than English and Chinese
+	german  bool     // a source is in German
 }
 
 // Invented is the function Invented for sources that have been read.
@@ -62,9 +65,10 @@ func (has Evidence) Invented(statement string) []string {
 			invented = append(invented, word)
 		}
 	}
-	for _, name := range namesIn(statement) {
-		if !has.name(name) {
-			add(name)
+	german := has.isGerman(statement)
+	for _, n := range placedNames(statement) {
+		if !has.name(n.name) && !(german && has.isGermanNoun(n.before, n.name)) {
+			add(n.name)
 		}
 	}
 	for _, place := range chinesePlacesIn(statement) {
@@ -72,14 +76,20 @@ func (has Evidence) Invented(statement string) []string {
 			add(place)
 		}
 	}
+	if name := has.germanOpening(statement); german && name != "" && !has.name(name) {
+		add(name)
+	}
+	if len(has.worded) > 0 {
+		statement = withEnglishDates(statement)
+	}
 	dates, rest := datesIn(statement)
 	for _, d := range dates {
-		if !has.date(d) {
+		if !has.date(d) && !has.mayFollow(d) {
 			add(d.words)
 		}
 	}
 	for _, n := range numbersIn(rest) {
-		if !has.number(n) {
+		if !has.number(n) && !has.isInWords(n.value) {
 			add(n.words)
 		}
 	}
@@ -115,6 +125,10 @@ func readOne(source Source) Evidence {
 	for _, w := range wordsOf(said) {
 		has.words[w] = true
 	}
+	if has.german = function.IsGerman(source.Text); has.german || function.IsForeign(source.Text) {
+		has.worded = []string{source.Text}
+		source.Text = withEnglishDates(source.Text)
+	}
 	dates, rest := datesIn(source.Text)
 	has.dates = slices.Concat(dates, weekdaysIn(source.Text))
 	for _, n := range append(numbersIn(source.Text), numbersIn(rest)...) { // 周二六点 has 26, but 6 without the date
@@ -149,6 +163,8 @@ func merged(read []Evidence) Evidence {
 		has.dates = append(has.dates, one.dates...)
 		has.times = append(has.times, one.times...)
 		has.near = append(has.near, one.near...)
+		has.worded = append(has.worded, one.worded...)
+		has.german = has.german || one.german
 	}
 	return has
 }

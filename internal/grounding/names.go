@@ -84,8 +84,18 @@ var (
 // namesIn returns the Latin words of a text that name someone or something: those with a capital within a sentence,
 // those at the beginning of a sentence that are followed by "'s" or by "and" and another name, and places. Months and
 // days of the week are dates.
-func namesIn(s string) []string {
-	var names []string
+func namesIn(s string) (names []string) {
+	for _, n := range placedNames(s) {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// placedName is a name of a text, and the text before it if the name is Latin.
+type placedName struct{ name, before string }
+
+// placedNames is namesIn with the places of the names.
+func placedNames(s string) (names []placedName) {
 	found := latinWord.FindAllStringIndex(s, -1)
 	for i, at := range found {
 		word := s[at[0]:at[1]]
@@ -96,15 +106,18 @@ func namesIn(s string) []string {
 		case noNames[low] || months[low] != 0 || weekdays[strings.TrimSuffix(low, "s")] != 0:
 		case i > 0 && found[i-1][1] == at[0] || strings.HasSuffix(before, "@"):
 		case places().of[low] != nil && (firstUpper(word) || len(low) > 4 && low != "turkey" && low != "polish"):
-			names = append(names, stem)
+			names = append(names, placedName{stem, before})
 		case !firstUpper(word) || unicode.IsUpper([]rune(word)[0]) && joined(before):
 		case !begins.MatchString(before) || shortened.MatchString(before):
-			names = append(names, stem)
+			names = append(names, placedName{stem, before})
 		case stem != word || followedByName(s[at[1]:]):
-			names = append(names, stem)
+			names = append(names, placedName{stem, before})
 		}
 	}
-	return append(names, chineseNamesIn(s)...)
+	for _, name := range chineseNamesIn(s) {
+		names = append(names, placedName{name: name})
+	}
+	return names
 }
 
 // joined reports whether text that precedes a word ends within a number or a code, as in "5G".

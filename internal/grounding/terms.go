@@ -76,8 +76,12 @@ func formOf(word string) string {
 	return " " + strings.Join(text.Lexemes(word), " ") + " "
 }
 
-// missingTerms returns the terms of a statement that no source has.
+// missingTerms returns the terms of a statement that no source has. In other languages than English and Chinese, a word
+// is a term by accident.
 func (has Evidence) missingTerms(statement string, isConclusion bool) (missing []string) {
+	if has.isForeign(statement) {
+		return nil
+	}
 	lexemes := text.Lexemes(statement)
 	for i := 0; i < len(lexemes); {
 		rest := " " + strings.Join(lexemes[i:min(len(lexemes), i+4)], " ") + " "

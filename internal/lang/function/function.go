@@ -128,6 +128,9 @@ func IsForeign(query string) bool {
 // IsGerman reports whether most function words of a query are German, as in "Was mag meine Frau?".
 func IsGerman(query string) bool { return languageOf(query) == german }
 
+// IsUnclear reports whether the function words of a text do not show its language.
+func IsUnclear(s string) bool { return languageOf(s) == 0 }
+
 // Is reports whether a word is a function word of a language with spaces.
 func Is(word string) bool { return words()[strings.ToLower(word)] != 0 }
 
