@@ -38,6 +38,8 @@ type Soak struct {
 	Requests int64           `json:"requests"`
 	Errors   int64           `json:"errors"`
 	Readings []Reading       `json:"readings"`
+	Before   Rest            `json:"before"` // the traffic
+	After    Rest            `json:"after"`
 	Verified string          `json:"verified"` // the last verification of both stores
 }
 
@@ -63,6 +65,9 @@ func RunSoak(ctx context.Context, o SoakOptions) (report Soak, err error) {
 		return report, err
 	}
 	report.Size, report.Machine = string(o.Size), measure.ThisMachine()
+	if report.Before, _, err = b.rest(ctx); err != nil {
+		return report, err
+	}
 
 	var next atomic.Int64
 	mixed := func(ctx context.Context, n int) error { return b.mixed(ctx, o.Data, n) }
@@ -77,24 +82,20 @@ func RunSoak(ctx context.Context, o SoakOptions) (report Soak, err error) {
 	if err := b.soak(ctx, o, &next, mixed, &report); err != nil {
 		return report, err
 	}
-	if err := server.Settle(ctx); err != nil {
-		return report, err
-	}
-	report.Verified, err = b.verified(ctx)
+	report.After, report.Verified, err = b.rest(ctx)
 	return report, err
 }
 
 // verified verifies the stores until no row is in flight.
-func (b *bench) verified(ctx context.Context) (string, error) {
+func (b *bench) verified(ctx context.Context) (verification, error) {
 	for {
 		found, err := b.verify(ctx)
 		if err != nil || found.InFlight == 0 {
-			return fmt.Sprintf("%d checked, %d missing, %d orphaned, %d different",
-				found.Checked, found.Missing.Count, found.Orphaned.Count, found.Different.Count), err
+			return found, err
 		}
 		select {
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return found, ctx.Err()
 		case <-time.After(5 * time.Second):
 		}
 	}

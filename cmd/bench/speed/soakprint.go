@@ -24,6 +24,13 @@ func (s Soak) Print(out io.Writer) error {
 		s.slope(func(r Reading) float64 { return float64(r.Memory) / (1 << 20) }),
 		s.slope(func(r Reading) float64 { return r.Goroutines }),
 		s.slope(func(r Reading) float64 { return r.Descriptors }))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "at rest, before and after: %.0f, %.0f goroutines; %.0f, %.0f descriptors; "+
+		"%d, %d MiB of own memory with %d, %d memories\n",
+		s.Before.Goroutines, s.After.Goroutines, s.Before.Descriptors, s.After.Descriptors,
+		s.Before.Memory>>20, s.After.Memory>>20, s.Before.Memories, s.After.Memories)
 	return err
 }
 

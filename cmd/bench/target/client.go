@@ -24,6 +24,9 @@ func NewClient(url, key string) Client {
 	return Client{URL: url, key: key, connections: NewConnections(strings.TrimPrefix(url, "http://"))}
 }
 
+// Disconnect closes the connections that no request uses.
+func (c Client) Disconnect() { c.connections.Close() }
+
 // Do sends a body and returns the body of the answer. Any status but 2xx is a *Refusal.
 func (c Client) Do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	return c.send(ctx, method, path, "application/json", body)
