@@ -55,7 +55,7 @@ func withEnglishDates(s string) string {
 // isForeign reports whether a text is in another language than English and Chinese, as far as its words show.
 func isForeign(s string) bool { return function.IsForeign(s) || function.IsGerman(s) }
 
-// isForeign reports whether a statement is in another language than English and Chinese, as its words or the sources show.
+// isForeign reports whether a statement is in another language than English and Chinese, by its words or by the sources.
 func (has Evidence) isForeign(statement string) bool {
 	return isForeign(statement) || len(has.worded) > 0 && function.IsUnclear(statement)
 }
@@ -93,8 +93,8 @@ var (
 )
 
 // germanNouns are nouns without an article, in facts about people.
-var germanNouns = wordSet(`nutzer nutzerin nutzers benutzer benutzerin benutzers anwender anwenderin person uhr angst hunger
-	lust spaß freude interesse zeit geld urlaub arbeit jahr jahre jahren monat monate monaten woche wochen tag tage tagen
+var germanNouns = wordSet(`nutzer nutzerin nutzers benutzer benutzerin benutzers anwender anwenderin person uhr angst
+	hunger lust spaß freude interesse zeit geld urlaub arbeit jahr jahre jahren monat monate monaten woche wochen tag tage tagen
 	stunde stunden kinder kindern eltern geschwister familie vegetarier vegetarierin veganer veganerin rentner rentnerin
 	student studentin schüler schülerin single haustier haustiere hause beruf`)
 
@@ -108,8 +108,8 @@ func (has Evidence) germanOpening(statement string) string {
 	return word
 }
 
-// isGermanNoun reports whether a word with a capital, before which a German text has some words, is no name. The check
-// knows it by the words before it, by its end, or by a word of the sources that begins like it. Listed places are names.
+// isGermanNoun reports whether a word with a capital is no name, given the German text before it. The check knows it by
+// that text, by its end, or by a word of the sources that begins like it. Listed places are names.
 func (has Evidence) isGermanNoun(before, word string) bool {
 	low := plain(word)
 	if IsPlace(low) {
