@@ -55,7 +55,7 @@ func withEnglishDates(s string) string {
 // isForeign reports whether a text is in another language than English and Chinese, as far as its words show.
 func isForeign(s string) bool { return function.IsForeign(s) || function.IsGerman(s) }
 
-// isForeign reports whether a statement is in another language than English and Chinese, by its words or by the sources.
+// isForeign reports whether a statement is in another language than English and Chinese, as it or the sources show.
 func (has Evidence) isForeign(statement string) bool {
 	return isForeign(statement) || len(has.worded) > 0 && function.IsUnclear(statement)
 }
@@ -93,10 +93,11 @@ var (
 )
 
 // germanNouns are nouns without an article, in facts about people.
-var germanNouns = wordSet(`nutzer nutzerin nutzers benutzer benutzerin benutzers anwender anwenderin person uhr angst
-	hunger lust spaß freude interesse zeit geld urlaub arbeit jahr jahre jahren monat monate monaten woche wochen tag tage tagen
-	stunde stunden kinder kindern eltern geschwister familie vegetarier vegetarierin veganer veganerin rentner rentnerin
-	student studentin schüler schülerin single haustier haustiere hause beruf`)
+var germanNouns = wordSet(`nutzer nutzerin nutzers benutzer benutzerin benutzers anwender anwenderin person uhr
+	angst hunger lust spaß freude interesse zeit geld urlaub arbeit jahr jahre jahren monat
+	monate monaten woche wochen tag tage tagen stunde stunden kinder kindern eltern
+	geschwister familie vegetarier vegetarierin veganer veganerin rentner rentnerin student
+	studentin schüler schülerin single haustier haustiere hause beruf`)
 
 // germanOpening returns the name with which a German statement begins; "" if its first word is no name.
 func (has Evidence) germanOpening(statement string) string {

@@ -52,10 +52,11 @@ func TestUnsaid_InOtherLanguages(t *testing.T) {
 func TestWhy_InGerman(t *testing.T) {
 	t.Parallel()
 	has := Read(Texts("Der Nutzer ist nach Husum gezogen.", "Der Nutzer sucht dort eine Stelle als Schreiner.")...)
+	const matthias = `adds "Matthias", which its sources do not have`
 	for statement, want := range map[string]string{
 		"Der Nutzer sucht nach dem Umzug nach Husum eine Arbeit als Schreiner.": "",
-		"Der Nutzer sucht mit Matthias eine Stelle.":                            `adds "Matthias", which its sources do not have`,
-		"Matthias sucht eine Stelle in Husum.":                                  `adds "Matthias", which its sources do not have`,
+		"Der Nutzer sucht mit Matthias eine Stelle.":                            matthias,
+		"Matthias sucht eine Stelle in Husum.":                                  matthias,
 	} {
 		if why := has.Why(statement); why != want {
 			t.Errorf("%s: %q, want %q", statement, why, want)

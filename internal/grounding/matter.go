@@ -52,8 +52,8 @@ func (m *matter) hasStems(word string) bool {
 	return unicode.Is(unicode.Latin, first) && len(lexemes) == 1 && m.lexemes[lexemes[0]]
 }
 
-// saidOnlyIn returns what of a fact more lines say and m does not: the quoted terms, or "it" for most of the fact, which
-// is a number of words from least on. It returns "" if m says the fact, or more lacks a term of it too.
+// saidOnlyIn returns what of a fact more lines say and m does not: the quoted terms, or "it" for most of the fact, that
+// is, for so many words at least. It returns "" if m says the fact, or more lacks a term of it too.
 func (m *matter) saidOnlyIn(more *matter, fact string, least int) string {
 	if missing := m.missing(fact); len(missing) > 0 && len(more.missing(fact)) == 0 {
 		return quoted(missing)
