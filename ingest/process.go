@@ -89,7 +89,10 @@ func (s *Service) remember(ctx context.Context, turn memory.Turn) (err error) {
 	if len(facts) == 0 && (stored || len(messages) == 0) && !r.cuts() {
 		return s.end(ctx, turn)
 	}
-	candidates := s.verdicts(r, facts, nil)
+	candidates, err := s.verdicts(ctx, r, facts, nil)
+	if err != nil {
+		return err
+	}
 	err = s.write(ctx, turn, candidates, messages, stored)
 	if !stored && memory.IsKind(err, memory.KindConflict) {
 		return s.writeToStored(ctx, turn, candidates, messages, err)

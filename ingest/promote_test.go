@@ -155,10 +155,9 @@ func TestPromote_ReplacesASingleAttribute(t *testing.T) {
 	b := newFixture(t)
 	const porto, braga = "I live in Porto, near the river.", "We moved to Braga last month."
 	b.similar(porto, braga, 0.1)
-	old := b.write(porto, 0.8, time.Time{}).Memory
-	b.clock.Advance(time.Hour)
 	b.models.Facts("Braga", llmtest.Fact{Fact: braga, Importance: 0.3, Domain: memory.Lifestyle})
 	refused := b.turn(braga).Candidates[0]
+	old := b.write(porto, 0.8, b.clock.Now().Add(-time.Hour)).Memory // after the turn, which else would replace it
 	chats := b.models.Chats()
 	got, _, err := b.Promote(t.Context(), Promotion{AppID: ada.AppID, IDs: []string{refused.ID}})
 	if err != nil || len(got) != 1 || got[0].Verdict != memory.Kept || b.models.Chats() != chats {

@@ -57,14 +57,19 @@ func (s *Service) without(r reading, never []string) reading {
 
 // verdicts gives each proposed fact of a turn its first verdict. never are the words that a model found to be never
 // kept.
-func (s *Service) verdicts(r reading, facts []scorer.Fact, never []string) []memory.Candidate {
+func (s *Service) verdicts(
+	ctx context.Context, r reading, facts []scorer.Fact, never []string,
+) ([]memory.Candidate, error) {
 	candidates := s.gate(r.rules, r.turn, s.Scorer.Name(), r.gate, facts, r.echoes)
 	candidates = withoutOthers(r.turn, r.before, candidates)
+	if err := s.keepUpdates(ctx, r, candidates); err != nil {
+		return nil, err
+	}
 	refuseUnsaid(r.question, candidates)
 	if len(never) > 0 {
 		hideUnsaid(candidates, r.rules)
 	}
-	return candidates
+	return candidates, nil
 }
 
 // rememberJudged takes a turn through the stages of a write if a model finds what is never kept: nothing of it becomes
@@ -82,7 +87,10 @@ func (s *Service) rememberJudged(ctx context.Context, r reading) error {
 	if len(facts)+len(messages) == 0 && !r.cuts() {
 		return s.end(ctx, turn)
 	}
-	candidates := s.verdicts(r, facts, never)
+	candidates, err := s.verdicts(ctx, r, facts, never)
+	if err != nil {
+		return err
+	}
 	err = s.write(ctx, turn, candidates, messages, false)
 	if memory.IsKind(err, memory.KindConflict) {
 		return s.writeToStored(ctx, turn, candidates, messages, err)

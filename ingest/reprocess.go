@@ -92,7 +92,9 @@ func (s *Service) rescore(ctx context.Context, turn memory.Turn) (*rescoring, er
 	}
 	facts, never := splitNever(facts)
 	a.r = s.without(a.r, never)
-	a.candidates = s.verdicts(a.r, facts, never)
+	if a.candidates, err = s.verdicts(ctx, a.r, facts, never); err != nil {
+		return nil, err
+	}
 	err = a.compare(ctx)
 	return a, err
 }

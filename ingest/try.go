@@ -54,7 +54,8 @@ func (s *Service) Try(ctx context.Context, turn memory.Turn, rules *policy.Rules
 	r = s.without(r, never)
 	_, leftOut := s.messages(r.turn, memory.LastSpoken(r.before), r.echoes)
 	r.turn.LeftOut = inOrder(r.turn.LeftOut, leftOut)
-	return Outcome{Turn: r.turn, Candidates: s.verdicts(r, facts, never)}, nil
+	candidates, err := s.verdicts(ctx, r, facts, never)
+	return Outcome{Turn: r.turn, Candidates: candidates}, err
 }
 
 // unrepeated returns a turn without the messages that the log of its conversation has.

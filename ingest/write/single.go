@@ -1,6 +1,7 @@
 package write
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -41,6 +42,31 @@ func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []
 		}
 	}
 	return verdicts
+}
+
+// Replaces returns why a fact of a turn would replace, by rules, an active fact that was said before it, or that the turn
+// has stated it already; "" if neither is so.
+func (w *Writer) Replaces(ctx context.Context, fact memory.Memory) (why string, err error) {
+	if !w.mayReplace(fact.Content) {
+		return "", nil
+	}
+	active, err := w.activeFacts(ctx, fact.Owner)
+	if err != nil {
+		return "", err
+	}
+	var earlier []memory.Memory
+	for _, m := range active {
+		switch {
+		case m.Content == fact.Content && m.SourceTurnID == fact.SourceTurnID:
+			return "it is an active fact", nil
+		case m.Said().Before(fact.Said()):
+			earlier = append(earlier, m)
+		}
+	}
+	if verdicts := w.single(fact, earlier); len(verdicts) > 0 {
+		why = verdicts[0].Why
+	}
+	return why, nil
 }
 
 // mayContradict reports whether a draft may contradict a memory. A derived draft does not contradict a condensed
