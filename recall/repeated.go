@@ -12,9 +12,10 @@ import (
 )
 
 // Messages of the assistant and memories made of a conversation repeat what the user stated, without a link to the
-// statement. So their sentences are compared with the superseded statements when their rows are read:
+// statement, and a message of the user may state something else too. So their sentences are compared with the superseded
+// statements when their rows are read:
 //
-//	row of the assistant's message, summary, insight -> sentences -> those that state what was superseded since are cut
+//	row of a message, summary, insight -> sentences -> those that state what was superseded since are cut
 //	      -> nothing is left: former
 
 // Shares of lexemes, as in package ingest/statement.
@@ -56,13 +57,14 @@ func (p *repetitions) apply(rows map[string]row, list []scored) {
 	}
 	for _, c := range list {
 		m := rows[c.id].whole
-		if m == nil || p.seen[c.id] || c.former != nil || !p.x.mayRepeat(c.doc) {
+		isOwn := p.x.hasFormer(c.doc) // it is former as a whole if it says nothing else; see fold
+		if m == nil || p.seen[c.id] || c.former != nil || !isOwn && !p.x.mayRepeat(c.doc) {
 			continue
 		}
 		p.seen[c.id] = true
 		left, former := p.without(c.doc, m.Content)
 		switch {
-		case former == nil:
+		case former == nil || isOwn && left == "":
 		case p.past && left == "":
 			c.former = former
 		case p.past:
@@ -79,9 +81,19 @@ func (p *repetitions) apply(rows map[string]row, list []scored) {
 func (x *index) mayRepeat(doc int) bool {
 	k := x.kind(doc)
 	if k.Type == memory.TypeMessage {
-		return x.speakers[x.docs[doc].speaker] == memory.RoleAssistant
+		return x.isAssistants(doc)
 	}
 	return k.Type != memory.TypeSkill && slices.Contains(derivedTypes, k.Type)
+}
+
+func (x *index) isAssistants(doc int) bool {
+	return x.speakers[x.docs[doc].speaker] == memory.RoleAssistant
+}
+
+// hasFormer reports whether a document is a message of the user that makes a superseded statement, next to others.
+func (x *index) hasFormer(doc int) bool {
+	return x.kind(doc).Type == memory.TypeMessage && !x.isAssistants(doc) &&
+		slices.ContainsFunc(x.outdated, func(o outdated) bool { return int(o.message) == doc })
 }
 
 // without returns a content without the sentences that repeat superseded statements; "": nothing else is said. former
@@ -166,8 +178,11 @@ func (p *repetitions) statements() []superseded {
 // of the statement or is close to it, as isClose says. What the assistant says after the statement was superseded is
 // about the present.
 func (x *index) couldRepeat(doc int, s *superseded) bool {
+	if int(s.message) == doc {
+		return x.hasFormer(doc)
+	}
 	own, of := x.kind(doc).AgentID, x.kind(int(s.message)).AgentID
-	if int(s.message) == doc || own != "" && of != "" && own != of || x.isPassage(doc) {
+	if own != "" && of != "" && own != of || x.isPassage(doc) {
 		return false
 	}
 	isMessage := x.kind(doc).Type == memory.TypeMessage
@@ -177,10 +192,14 @@ func (x *index) couldRepeat(doc int, s *superseded) bool {
 	return len(s.words) >= leastWords && shareOf(s.words, x.lexemesOf(doc)) >= repeatsAll || x.isClose(doc, int(s.message))
 }
 
-// repeats reports whether a sentence of a document repeats a statement that no active fact states. A sentence of a
+// repeats reports whether a sentence of a document repeats a statement that no active fact states. A sentence of the
+// message that makes the statement must say nothing else. A sentence of a
 // summary that also has the successor's words says that the statement is former.
 func (p *repetitions) repeats(doc int, s *superseded, sentence string) bool {
 	x, words := p.x, wordsIn(appendHashes(nil, text.Join(text.Lexemes(sentence))))
+	if int(s.message) == doc {
+		return shareOf(s.words, words) >= repeatsAll && shareOf(words, s.words) >= repeatsAll && !x.isStated(s)
+	}
 	if shareOf(s.words, words) < repeatsAll && (shareOf(words, s.words) < mostlyThere || !x.isClose(doc, int(s.message))) {
 		return false
 	}

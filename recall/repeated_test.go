@@ -25,7 +25,13 @@ func (f *fixture) inTalk(speaker, content string, minutes int) memory.Memory {
 // moved writes that a user lives in Utrecht, and later in Groningen.
 func (f *fixture) moved(answer string) (former, present memory.Memory) {
 	f.t.Helper()
-	home := f.inTalk(memory.RoleUser, "I live in Utrecht.", 0)
+	return f.movedAfter("I live in Utrecht.", answer)
+}
+
+// movedAfter is moved with other words for the former home.
+func (f *fixture) movedAfter(said, answer string) (former, present memory.Memory) {
+	f.t.Helper()
+	home := f.inTalk(memory.RoleUser, said, 0)
 	f.inTalk(memory.RoleAssistant, answer, 0)
 	former = f.addFact("The user lives in Utrecht.", home)
 	present = f.addFact("The user lives in Groningen.", f.inTalk(memory.RoleUser, "I live in Groningen now.", 100))
@@ -172,5 +178,23 @@ func TestRepeated_StatementsOfOneWord(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(contents, want) {
 		t.Errorf("got %q, want %q", contents, want)
+	}
+}
+
+// A message of the user that states something else, too, is returned without what is former. A query about the past
+// gets it whole.
+func TestRepeated_CutsTheUsersFormerSentence(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const farm = "My sister Mara keeps a hundred goats on a farm."
+	const whole = "I live in Utrecht. " + farm
+	f.movedAfter(whole, "Noted.")
+	query := Query{Text: "Who keeps goats on a farm?", NoTouch: true}
+	if got := f.recall(query).Memories; len(got) == 0 || got[0].Memory.Content != farm {
+		t.Errorf("%+v", got)
+	}
+	query.IncludeFormer = true
+	if got := f.recall(query).Memories; len(got) == 0 || got[0].Memory.Content != whole {
+		t.Errorf("for the past: %+v", got)
 	}
 }

@@ -282,8 +282,8 @@ func (k *talk) checkValue(value string, readers map[string]string) {
 	}
 }
 
-// checkHomes checks that one home is current. No message is recalled that states only a former home, and no memory that
-// was made from others and states a former home.
+// checkHomes checks that one home is current. No message is recalled that states a former home, and no memory that was
+// made from others and states a former home.
 func (k *talk) checkHomes(recalled, repeated []string) {
 	current := k.homes()
 	switch len(current) {
@@ -295,7 +295,7 @@ func (k *talk) checkHomes(recalled, repeated []string) {
 	}
 	for _, content := range recalled {
 		isOther := func(value string) bool { return strings.Contains(content, value) }
-		if slices.ContainsFunc(someHomes, isOther) && !isOther(current[0]) && !slices.ContainsFunc(someLoves, isOther) {
+		if slices.ContainsFunc(someHomes, isOther) && !isOther(current[0]) {
 			k.Fatalf("%q is recalled, and the home is %s: %s", content, current[0], k.history())
 		}
 	}
