@@ -49,6 +49,7 @@ func (h userHandlers) register(r *frame.Routes) {
 		Position: func(u db.UserCount) db.Position { return frame.NamePosition(u.UserID) },
 	}.Handle)
 	r.Add("GET /v1/users/:user_id", memory.RoleRead, h.get)
+	r.Add("GET /v1/users/:user_id/settings", memory.RoleRead, h.getSettings)
 	r.Add("PUT /v1/users/:user_id", memory.RoleWrite, frame.WithBody(h.put))
 }
 
@@ -102,6 +103,14 @@ func (h userHandlers) get(ctx context.Context, r *frame.Request) (any, error) {
 		settingsBody: settings,
 		Memories:     held.Memories, Bytes: held.Bytes, Turns: held.Turns, LastTurn: held.LastTurn,
 	}, nil
+}
+
+func (h userHandlers) getSettings(ctx context.Context, r *frame.Request) (any, error) {
+	owner, err := r.PathUser()
+	if err != nil {
+		return nil, err
+	}
+	return h.settings(ctx, owner)
 }
 
 type userRequest struct {

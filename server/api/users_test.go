@@ -64,3 +64,17 @@ func TestUsers_ShowsWhatIsKept(t *testing.T) {
 		t.Errorf("the users with the prefix ad are %+v", page.Users)
 	}
 }
+
+func TestUsers_ShowsSettingsWithoutCounting(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.want(200, "PUT", "/v1/users/a%2Fb", `{"time_zone":"Asia/Shanghai","memory":"read"}`)
+	for user, want := range map[string]string{
+		"a%2Fb":   `{"user_id":"a/b","time_zone":"Asia/Shanghai","zone":"Asia/Shanghai","memory":"read"}`,
+		"unknown": `{"user_id":"unknown","zone":"UTC","memory":"on"}`,
+	} {
+		if got := strings.TrimSpace(f.want(200, "GET", "/v1/users/"+user+"/settings", "").Body.String()); got != want {
+			t.Errorf("settings %s, want %s", got, want)
+		}
+	}
+}

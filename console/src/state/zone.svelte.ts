@@ -18,7 +18,8 @@ class Zone {
     this.known.clear();
     if (!user) return;
     void this.known.run(async (signal) => {
-      const { zone } = await ask(api.GET("/v1/users/{user_id}", { params: { path: { user_id: user } }, signal }));
+      const params = { path: { user_id: user } };
+      const { zone } = await ask(api.GET("/v1/users/{user_id}/settings", { params, signal }));
       new Intl.DateTimeFormat("en", { timeZone: zone }); // throws if the browser does not know the zone
       return zone;
     });
