@@ -11,8 +11,10 @@ import (
 	"hippocampus/cmd/bench/target"
 )
 
-// pages are the requests by which the console shows a user and the user's memories, by their names.
-func pages(ctx context.Context, server *target.Server, user string) map[string]func(context.Context, int) error {
+// pages are the requests of the console's screens, by their names.
+func pages(
+	ctx context.Context, server *target.Server, user string,
+) (map[string]func(context.Context, int) error, error) {
 	get := func(path string) func(context.Context, int) error {
 		return func(ctx context.Context, _ int) error {
 			_, err := server.Do(ctx, "GET", path, nil)
@@ -29,11 +31,20 @@ func pages(ctx context.Context, server *target.Server, user string) map[string]f
 		} `json:"memories"`
 		Next string `json:"next_cursor"`
 	}
-	memory := "/v1/memories/unknown"
-	if body, err := server.Do(ctx, "GET", list, nil); err == nil && json.Unmarshal(body, &page) == nil {
-		memory = "/v1/memories/" + page.Memories[len(page.Memories)-1].ID
+	body, err := server.Do(ctx, "GET", list, nil)
+	if err != nil {
+		return nil, err
 	}
+	if err := json.Unmarshal(body, &page); err != nil {
+		return nil, err
+	}
+	id := page.Memories[len(page.Memories)-1].ID
+	memory := "/v1/memories/" + id
 	conversation := converse(ctx, server, user)
+	made, err := furnish(ctx, server, user, id)
+	if err != nil {
+		return nil, err
+	}
 	post := func(path string, body map[string]any) func(context.Context, int) error {
 		return func(ctx context.Context, n int) error {
 			body := maps.Clone(body)
@@ -42,7 +53,7 @@ func pages(ctx context.Context, server *target.Server, user string) map[string]f
 			return err
 		}
 	}
-	return map[string]func(context.Context, int) error{
+	requests := map[string]func(context.Context, int) error{
 		"page: the counts of a user":         get("/v1/stats?user_id=" + user),
 		"page: candidates":                   get("/v1/candidates?limit=50&user_id=" + user),
 		"page: candidates by importance":     get("/v1/candidates/counts?user_id=" + user),
@@ -78,6 +89,8 @@ func pages(ctx context.Context, server *target.Server, user string) map[string]f
 			return err
 		},
 	}
+	maps.Copy(requests, screens(user, made, get))
+	return requests, nil
 }
 
 // talked is the number of turns that converse reports.

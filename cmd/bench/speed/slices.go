@@ -62,7 +62,10 @@ func RunSlices(ctx context.Context, o SlicesOptions) (report RequestsReport, err
 		return err
 	}
 	asOf := func(at time.Time) string { return "&as_of=" + url.QueryEscape(at.UTC().Format(time.RFC3339Nano)) }
-	requests := pages(ctx, server, user)
+	requests, err := pages(ctx, server, user)
+	if err != nil {
+		return report, fmt.Errorf("%w\n%s", err, server.Log())
+	}
 	maps.Copy(requests, map[string]func(context.Context, int) error{
 		"list a day": func(ctx context.Context, n int) error {
 			since, until := day(n)
