@@ -1,6 +1,8 @@
 package site
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,5 +46,42 @@ func TestFirstHour_InChineseIsThatOfTheEnglishPage(t *testing.T) {
 		if !strings.Contains(english, "\n"+part+"\n") {
 			t.Errorf("docs/first-hour.md has no\n%s", part)
 		}
+	}
+}
+
+var targets = regexp.MustCompile(`\]\(([^)]*)\)`)
+
+// outline returns the levels of a page's headings in their order, and what its links and pictures lead to, sorted. Both
+// are as of a page in docs, in English.
+func outline(t *testing.T, name string) (headings, links []string) {
+	t.Helper()
+	source, err := docs.Files.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(source)) {
+		if level, _, found := strings.Cut(line, " "); found && strings.Trim(level, "#") == "" && level != "" {
+			headings = append(headings, level)
+		}
+	}
+	for _, m := range targets.FindAllStringSubmatch(string(source), -1) {
+		links = append(links, strings.Replace(strings.TrimPrefix(m[1], "../"), ".zh.svg", ".svg", 1))
+	}
+	slices.Sort(links)
+	return headings, links
+}
+
+func TestConcepts_InChineseHaveTheOutlineOfTheEnglishPage(t *testing.T) {
+	t.Parallel()
+	headings, links := outline(t, "concepts.md")
+	if len(headings) < 4 || len(links) < 10 {
+		t.Fatalf("only %d headings and %d links are found", len(headings), len(links))
+	}
+	inChinese, linksInChinese := outline(t, "zh/concepts.md")
+	if !slices.Equal(headings, inChinese) {
+		t.Errorf("headings %q, want %q", inChinese, headings)
+	}
+	if !slices.Equal(links, linksInChinese) {
+		t.Errorf("links\n%s\nwant\n%s", strings.Join(linksInChinese, "\n"), strings.Join(links, "\n"))
 	}
 }
