@@ -22,6 +22,19 @@ export async function show(page) {
 }
 
 export async function act(page) {
+  // works does something while the answers of a route are held back, and fails if the dialog shows no progress.
+  const works = async (route, label, begin) => {
+    const held = Promise.withResolvers();
+    await page.route(route, async (one) => {
+      await held.promise;
+      await one.continue();
+    });
+    await begin();
+    await page.getByRole("dialog").getByRole("progressbar", { name: label }).waitFor();
+    held.resolve();
+    await page.getByRole("dialog").getByRole("progressbar", { name: label }).waitFor({ state: "detached" });
+    await page.unroute(route);
+  };
   const search = async (text) => {
     await page.getByLabel("User id begins with").fill(text);
     await page.getByLabel("User id begins with").press("Enter");
@@ -38,7 +51,7 @@ export async function act(page) {
     const button = dialog.getByRole("button", { name: "Erase" });
     assert.ok(await button.isDisabled(), "the user can be erased without typing the id");
     await dialog.getByLabel(`Type ${user}`).fill(user);
-    await button.click();
+    await works(`**/v1/users/${user}`, "Working…", () => button.click());
     await dialog.getByText("Every store was asked afterwards").waitFor();
     await inspectDialog(page);
     await page.keyboard.press("Escape");
@@ -50,7 +63,8 @@ export async function act(page) {
     await dialog.getByRole("radio", { name: way }).check();
     await inspectDialog(page);
     await dialog.getByRole("textbox").fill(into);
-    await dialog.getByRole("button", { name: way }).click();
+    const route = `**/v1/users/${user}/${way.toLowerCase()}`;
+    await works(route, way, () => dialog.getByRole("button", { name: way }).click());
     await dialog.getByText(text).waitFor();
     await inspectDialog(page);
     await page.keyboard.press("Escape");
