@@ -136,6 +136,7 @@ var forUsers = map[string]string{
 	"POST /v1/users/:user_id/episodes":            ``,
 	"GET /v1/users/:user_id/episodes/:episode_id": ``,
 	"GET /v1/users/:user_id/profile":              ``,
+	"GET /v1/users/:user_id/settings":             ``,
 	"GET /v1/users/:user_id/profile/fields":       ``,
 	"POST /v1/admin/verify":                       `refused`,
 	"POST /v1/admin/repair":                       `refused`,

@@ -14849,6 +14849,14 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/users/{user_id}/rename (the `RenameUser` operationId).
 	RenameUser(ctx context.Context, userID UserID, body RenameUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetUserSettings Show what is set of a user
+	//
+	// The time zone, and how much of memory is on. Nothing is counted, so that it answers at once however much is kept of
+	// the user. A user of whom there is nothing has the settings of the server. Role read.
+	//
+	// Corresponds with GET /v1/users/{user_id}/settings (the `GetUserSettings` operationId).
+	GetUserSettings(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListWebhooks List webhooks
 	//
 	// The app's webhooks, newest first, with how their deliveries go. Role admin.
@@ -18372,6 +18380,24 @@ func (c *Client) RenameUserWithBody(ctx context.Context, userID UserID, contentT
 // Corresponds with POST /v1/users/{user_id}/rename (the `RenameUser` operationId).
 func (c *Client) RenameUser(ctx context.Context, userID UserID, body RenameUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRenameUserRequest(c.Server, userID, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetUserSettings Show what is set of a user
+//
+// The time zone, and how much of memory is on. Nothing is counted, so that it answers at once however much is kept of
+// the user. A user of whom there is nothing has the settings of the server. Role read.
+//
+// Corresponds with GET /v1/users/{user_id}/settings (the `GetUserSettings` operationId).
+func (c *Client) GetUserSettings(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUserSettingsRequest(c.Server, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -25404,6 +25430,40 @@ func NewRenameUserRequestWithBody(server string, userID UserID, contentType stri
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetUserSettingsRequest constructs an http.Request for the GetUserSettings method
+func NewGetUserSettingsRequest(server string, userID UserID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "user_id", userID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/users/%s/settings", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
