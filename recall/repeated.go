@@ -12,7 +12,7 @@ import (
 )
 
 // Messages of the assistant and memories made of a conversation repeat what the user stated, without a link to the
-// statement, and a message of the user may state something else too. So their sentences are compared with the superseded
+// statement, and a message of the user may state something else too. So their sentences are compared with superseded
 // statements when their rows are read:
 //
 //	row of a message, summary, insight -> sentences -> those that state what was superseded since are cut

@@ -44,8 +44,8 @@ func (w *Writer) single(draft memory.Memory, facts []memory.Memory) (verdicts []
 	return verdicts
 }
 
-// Replaces returns why a fact of a turn would replace, by rules, an active fact that was said before it, or that the turn
-// has stated it already; "" if neither is so.
+// Replaces returns why a fact of a turn would replace, by rules, an active fact that was said before it, or that the
+// turn has stated it already; "" if neither is so.
 func (w *Writer) Replaces(ctx context.Context, fact memory.Memory) (why string, err error) {
 	if !w.mayReplace(fact.Content) {
 		return "", nil
