@@ -8,8 +8,8 @@ import (
 )
 
 // keepUpdates gives the verdict kept to facts under the gate that replace what an active fact of the user says, by
-// rules: "The user lives in Groningen" after "The user lives in Utrecht", whatever importance a model gives it. Else the
-// former fact would stay active.
+// rules: "The user lives in Groningen" after "The user lives in Utrecht", whatever importance a model gives it. The
+// former fact would stay active else.
 func (s *Service) keepUpdates(ctx context.Context, r reading, candidates []memory.Candidate) error {
 	for i := range candidates {
 		c := &candidates[i]
