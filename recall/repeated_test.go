@@ -181,7 +181,7 @@ func TestRepeated_StatementsOfOneWord(t *testing.T) {
 	}
 }
 
-// A message of the user that states something else, too, is returned without what is former. A query about the past
+// A message of the user that also states something else is returned without what is former. A query about the past
 // gets it whole.
 func TestRepeated_CutsTheUsersFormerSentence(t *testing.T) {
 	t.Parallel()
