@@ -5,8 +5,8 @@
 //
 //	more active memories than the maximum -> messages, then those of the lowest retention, forgotten at once
 //
-// Pinned memories and reflections do not fade. If too large a share of a user's
-// memories has faded, a run forgets the lowest retention first, and reports it.
+// Pinned memories, reflections and what the rule keeps do not fade. If too large a share of a user's memories has
+// faded, a run forgets the lowest retention first, and reports it.
 package forgetting
 
 import (

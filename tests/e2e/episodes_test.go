@@ -104,8 +104,44 @@ func TestEpisodes_AgreeWithAReader(t *testing.T) {
 			if precision < 0.75 || recall < 0.75 {
 				t.Errorf("%s: precision %.3f, recall %.3f", name, precision, recall)
 			}
+			if name == "life_en" {
+				s.checkTheme(name, life, found)
+			}
 		}
 	})
+}
+
+// checkTheme expects one theme of three episodes: the search for a house, the move there, and its garden.
+func (s *server) checkTheme(user string, life []lived, found []object) {
+	s.t.Helper()
+	of, theme := map[string][]string{}, object{} // the reader's names of the episodes, by theme
+	for _, e := range found {
+		in, ok := e["theme"].(map[string]any)
+		if !ok {
+			continue
+		}
+		theme = in
+		content := listOf(e["memories"])[0]["content"].(string)
+		at := slices.IndexFunc(life, func(l lived) bool {
+			return strings.Contains(l.said, content) || strings.Contains(content, l.said)
+		})
+		of[in["id"].(string)] = append(of[in["id"].(string)], life[max(0, at)].episode)
+	}
+	id, _ := theme["id"].(string)
+	names := slices.Sorted(slices.Values(of[id]))
+	if len(of) != 1 || !slices.Equal(names, []string{"garden", "house", "move"}) {
+		s.t.Fatalf("the themes have %v", of)
+	}
+	if title, _ := theme["title"].(string); !strings.Contains(strings.ToLower(title), "house") {
+		s.t.Errorf("the title of the theme is %q", title)
+	}
+	listed := s.episodes(user, "&theme="+id)
+	if len(listed) != len(names) || slices.ContainsFunc(listed, func(e object) bool {
+		in, _ := e["theme"].(map[string]any)
+		return in["id"] != id
+	}) {
+		s.t.Errorf("the theme lists %q", titles(listed))
+	}
 }
 
 // titles lists the titles of episodes.

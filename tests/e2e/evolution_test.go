@@ -275,6 +275,23 @@ func unless(well bool, found any) string {
 	return fmt.Sprint("found ", found)
 }
 
+// A server whose instructions do not evolve proposes nothing at night.
+func TestEvolution_Off(t *testing.T) {
+	onOneSize(t, func(t *testing.T, size size) {
+		s := start(t, append(append(size.settings(t), evolving("off")...), "HIPPOCAMPUS_SCHEDULE_PURGE=@every 1s")...)
+		s.says("ada", "2026-02-01", short)
+		s.says("ada", "2026-02-02", short)
+		eventually(t, "three ticks", func() string {
+			r := s.call("GET", "/v1/jobs?kind=purge", nil, 200)
+			return unless(len(r.list("jobs")) > 2, r.raw)
+		})
+		jobs, proposed := s.call("GET", "/v1/jobs?kind=evolution", nil, 200), s.call("GET", "/v1/proposals", nil, 200)
+		if len(jobs.list("jobs")) > 0 || len(proposed.list("proposals")) > 0 {
+			t.Errorf("%s, %s", jobs.raw, proposed.raw)
+		}
+	})
+}
+
 // A server that publishes and is killed again and again publishes each request once. While memory is off for a user,
 // and for what a policy never keeps, nothing is published.
 func TestEvolution_OutlivesCrashes(t *testing.T) {

@@ -94,7 +94,9 @@ func TestPool_OutlivesTheNights(t *testing.T) {
 		s := assemble(t, append(size.settings(t), "E2E_CLOCK="+clock, "HIPPOCAMPUS_SCHEDULE_PURGE=@every 1s",
 			"HIPPOCAMPUS_SCHEDULE_FORGETTING=@every 1s", "HIPPOCAMPUS_FORGETTING_CLOCK=wall",
 			"HIPPOCAMPUS_FORGETTING_KEEP_TYPES=none", "HIPPOCAMPUS_FORGETTING_MAX_SHARE=1",
-			"HIPPOCAMPUS_MEMORIES_MAX_PER_USER=100")...)
+			"HIPPOCAMPUS_MEMORIES_MAX_PER_USER=100", "HIPPOCAMPUS_SCHEDULE_REFLECTION=@every 1s",
+			"HIPPOCAMPUS_SCHEDULE_COMPRESSION=@every 1s", "HIPPOCAMPUS_SCHEDULE_EPISODES=@every 1s",
+			"HIPPOCAMPUS_SCHEDULE_EVOLUTION=@every 1s")...)
 		copied, forgotten := s.share("xuhang", deploy), s.share("maya", night)
 		s.call("DELETE", "/v1/memories/"+s.ids[night], nil, 200)
 		gone := func(content string) func() string {

@@ -201,6 +201,13 @@ func TestThresholds_RiseByForgottenFacts(t *testing.T) {
 		if !strings.Contains(c["reason"].(string), "gate of 0.72, learned on 2026-03-05") {
 			t.Errorf("after the step: %v", c)
 		}
+		l.key = l.createKey("--app", "other", "--role", "admin")
+		if got := l.threshold("gate"); got["value"] != 0.7 || got["source"] == "learned" {
+			t.Errorf("of another app: %v", got)
+		}
+		if c := l.say("ada", "Ada has bought a lamp for the garden", 0.71); c["verdict"] != "kept" {
+			t.Errorf("in another app: %v", c)
+		}
 	})
 }
 
@@ -249,8 +256,33 @@ func TestThresholds_RaiseTheConfidenceOfContexts(t *testing.T) {
 	})
 }
 
-// irrelevant gives feedback on results whose confidence is a little above the threshold, until there is enough of it.
+// Used results of little confidence lower the confidence from which contexts have memories.
+func TestThresholds_LowerTheConfidenceOfContexts(t *testing.T) {
+	onOneDatabase(t, func(t *testing.T, size size) {
+		l := startWatched(t, append(size.settings(t), "HIPPOCAMPUS_RECALL_LOG=true")...)
+		for n := range 12 {
+			l.call("POST", "/v1/memories", object{"user_id": "ada", "content": fmt.Sprintf("Ada paints wall %d green.", n)}, 201)
+		}
+		l.unsure("used", "ada", 10, "Is the wall tall?", "Is Bob tall?", "Which road is tall?", "Is the green car tall?")
+		if got := l.threshold("confidence"); got["next"] != 0.13 {
+			t.Fatalf("%v", got)
+		}
+		l.night(0.7)
+		r := l.call("POST", "/v1/context", object{"user_id": "ada", "query": "Does Ada like jazz?"}, 200)
+		if got := r.body["min_confidence"].(map[string]any); got["value"] != 0.13 || got["source"] != "learned" {
+			t.Errorf("after the step: %v", got)
+		}
+	})
+}
+
+// irrelevant gives the feedback that results of little confidence are irrelevant.
 func (s *server) irrelevant(user string, enough int, queries ...string) {
+	s.t.Helper()
+	s.unsure("irrelevant", user, enough, queries...)
+}
+
+// unsure gives feedback on results whose confidence is a little above the threshold, until there is enough of it.
+func (s *server) unsure(feedback, user string, enough int, queries ...string) {
 	s.t.Helper()
 	given := 0
 	for _, query := range queries {
@@ -272,7 +304,7 @@ func (s *server) irrelevant(user string, enough int, queries ...string) {
 			return ""
 		}
 		eventually(s.t, "the log of recalls", logged)
-		s.feedback(r.body["recall_id"], object{"user_id": user, "irrelevant": ids}, 200)
+		s.feedback(r.body["recall_id"], object{"user_id": user, feedback: ids}, 200)
 		if given += len(ids); given >= enough {
 			return
 		}

@@ -9063,7 +9063,7 @@ type Retention struct {
 	// Bands Memories by their retention.
 	Bands []RetentionBand `json:"bands"`
 
-	// Exempt Pinned memories and reflections; they never fade.
+	// Exempt Memories that never fade: pinned ones, reflections, and what the rule keeps.
 	//
 	// Example: 2
 	Exempt int `json:"exempt"`
@@ -9119,7 +9119,7 @@ type RetentionOutlook struct {
 	// Example: 2026-01-31T08:00:00Z
 	At Timestamp `json:"at"`
 
-	// Exempt The memory never fades, as it is pinned or a reflection. The points show what it would do otherwise.
+	// Exempt Whether the memory never fades, since it is pinned, a reflection, or what the rule keeps. The points show what it would do otherwise.
 	//
 	// Example: false
 	Exempt bool `json:"exempt"`

@@ -3126,7 +3126,7 @@ class Retention(Model):
 
     tiers: RetentionTiers
     exempt: int
-    """Pinned memories and reflections; they never fade."""
+    """Memories that never fade: pinned ones, reflections, and what the rule keeps."""
 
     over_share: int
     """
@@ -3168,7 +3168,7 @@ class RetentionOutlook(Model):
     """A memory whose retention falls below it is forgotten."""
 
     exempt: bool
-    """The memory never fades, as it is pinned or a reflection. The points show what it would do otherwise."""
+    """Whether the memory never fades, since it is pinned, a reflection, or what the rule keeps. The points show what it would do otherwise."""
 
     left: RetentionCourse
     accessed: RetentionCourse

@@ -5030,7 +5030,7 @@ export interface components {
              */
             threshold: number;
             /**
-             * @description The memory never fades, as it is pinned or a reflection. The points show what it would do otherwise.
+             * @description Whether the memory never fades, since it is pinned, a reflection, or what the rule keeps. The points show what it would do otherwise.
              * @example false
              */
             exempt: boolean;
@@ -8552,7 +8552,7 @@ export interface components {
             bands: components["schemas"]["RetentionBand"][];
             tiers: components["schemas"]["RetentionTiers"];
             /**
-             * @description Pinned memories and reflections; they never fade.
+             * @description Memories that never fade: pinned ones, reflections, and what the rule keeps.
              * @example 2
              */
             exempt: number;
