@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Memories of a type last as long as the operator says, and those of an excluded domain never fade. The preview says what
-// the night forgets.
+// Memories of a type last as long as the operator says, and the memories of an excluded domain never fade. The preview
+// says what a run forgets.
 func TestForgetting_LastsByTypeAndDomain(t *testing.T) {
 	onTwoSizes(t, func(t *testing.T, size size) {
 		clock := filepath.Join(t.TempDir(), "clock")
