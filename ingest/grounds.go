@@ -39,17 +39,7 @@ func TalkOf(turn memory.Turn, before []memory.Message) *grounding.Talk {
 			if m.Name != "" {
 				lines[0].Text += "\n" + m.Name
 			}
-			at := turn.Local(cmp.Or(m.At, turn.At))
-			if m.Role != memory.RoleUser {
-				source := grounding.Source{Text: m.Content, At: at}
-				lines = append(lines, grounding.Line{Source: source, Assistant: m.Role == memory.RoleAssistant})
-				continue
-			}
-			own, foreign := voice.Apart(m.Content)
-			lines = append(lines, grounding.Line{Source: grounding.Source{Text: own, At: at}})
-			if foreign != "" {
-				lines = append(lines, grounding.Line{Source: grounding.Source{Text: foreign, At: at}, Foreign: true})
-			}
+			lines = append(lines, voice.Lines(m.Role, m.Content, turn.Local(cmp.Or(m.At, turn.At)))...)
 		}
 	}
 	return grounding.ReadTalk(lines...)

@@ -57,8 +57,11 @@ func (p *repetitions) apply(rows map[string]row, list []scored) {
 	}
 	for _, c := range list {
 		m := rows[c.id].whole
+		if m == nil || p.seen[c.id] || c.former != nil {
+			continue
+		}
 		isOwn := p.x.hasFormer(c.doc) // it is former as a whole if it says nothing else; see fold
-		if m == nil || p.seen[c.id] || c.former != nil || !isOwn && !p.x.mayRepeat(c.doc) {
+		if !isOwn && !p.x.mayRepeat(c.doc) {
 			continue
 		}
 		p.seen[c.id] = true
@@ -81,19 +84,19 @@ func (p *repetitions) apply(rows map[string]row, list []scored) {
 func (x *index) mayRepeat(doc int) bool {
 	k := x.kind(doc)
 	if k.Type == memory.TypeMessage {
-		return x.isAssistants(doc)
+		return !x.isUsers(doc)
 	}
 	return k.Type != memory.TypeSkill && slices.Contains(derivedTypes, k.Type)
 }
 
-func (x *index) isAssistants(doc int) bool {
-	return x.speakers[x.docs[doc].speaker] == memory.RoleAssistant
+// isUsers reports whether a document is a message of another speaker than the assistant.
+func (x *index) isUsers(doc int) bool {
+	return x.kind(doc).Type == memory.TypeMessage && x.speakers[x.docs[doc].speaker] != memory.RoleAssistant
 }
 
-// hasFormer reports whether a document is a message of the user that makes a superseded statement, next to others.
+// hasFormer reports whether a document is a message of the user that makes a superseded statement.
 func (x *index) hasFormer(doc int) bool {
-	return x.kind(doc).Type == memory.TypeMessage && !x.isAssistants(doc) &&
-		slices.ContainsFunc(x.outdated, func(o outdated) bool { return int(o.message) == doc })
+	return x.isUsers(doc) && slices.ContainsFunc(x.outdated, func(o outdated) bool { return int(o.message) == doc })
 }
 
 // without returns a content without the sentences that repeat superseded statements; "": nothing else is said. former
@@ -179,7 +182,7 @@ func (p *repetitions) statements() []superseded {
 // about the present.
 func (x *index) couldRepeat(doc int, s *superseded) bool {
 	if int(s.message) == doc {
-		return x.hasFormer(doc)
+		return x.isUsers(doc)
 	}
 	own, of := x.kind(doc).AgentID, x.kind(int(s.message)).AgentID
 	if own != "" && of != "" && own != of || x.isPassage(doc) {
@@ -193,8 +196,8 @@ func (x *index) couldRepeat(doc int, s *superseded) bool {
 }
 
 // repeats reports whether a sentence of a document repeats a statement that no active fact states. A sentence of the
-// message that makes the statement must say nothing else. A sentence of a
-// summary that also has the successor's words says that the statement is former.
+// message that makes the statement must say nothing else. A sentence of a summary that also has the successor's words
+// says that the statement is former.
 func (p *repetitions) repeats(doc int, s *superseded, sentence string) bool {
 	x, words := p.x, wordsIn(appendHashes(nil, text.Join(text.Lexemes(sentence))))
 	if int(s.message) == doc {

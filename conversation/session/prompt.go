@@ -104,16 +104,7 @@ func linesOf(known string, events []Event) []grounding.Line {
 	lines := make([]grounding.Line, 0, 1+len(events))
 	lines = append(lines, grounding.Line{Source: grounding.Source{Text: known}})
 	for _, e := range events {
-		own, foreign := e.Content, ""
-		if e.Role == memory.RoleUser {
-			own, foreign = voice.Apart(e.Content)
-		}
-		lines = append(lines, grounding.Line{
-			Source: grounding.Source{Text: own, At: e.At}, Assistant: e.Role == memory.RoleAssistant,
-		})
-		if foreign != "" {
-			lines = append(lines, grounding.Line{Source: grounding.Source{Text: foreign, At: e.At}, Foreign: true})
-		}
+		lines = append(lines, voice.Lines(e.Role, e.Content, e.At)...)
 	}
 	return lines
 }

@@ -76,8 +76,10 @@ func (has Evidence) Invented(statement string) []string {
 			add(place)
 		}
 	}
-	if name := has.germanOpening(statement); german && name != "" && !has.name(name) {
-		add(name)
+	if german {
+		if name := has.germanOpening(statement); name != "" && !has.name(name) {
+			add(name)
+		}
 	}
 	if len(has.worded) > 0 {
 		statement = withEnglishDates(statement)

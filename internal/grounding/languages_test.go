@@ -1,52 +1,6 @@
 package grounding
 
-import (
-	_ "embed"
-	"strings"
-	"testing"
-)
-
-var (
-	//go:embed testdata/facts_languages.txt
-	languageFacts string
-	//go:embed testdata/facts_languages_held.txt
-	heldLanguageFacts string
-)
-
-// All honest facts in other languages are taken, and at most one of 18 invented ones, both of the half that was in view
-// and of the half that was held back: a small number in words is not known.
-func TestUnsaid_InOtherLanguages(t *testing.T) {
-	t.Parallel()
-	for name, file := range map[string]string{"in view": languageFacts, "held back": heldLanguageFacts} {
-		var all, taken struct{ honest, invented int }
-		for block := range strings.SplitSeq(file, "\n\n") {
-			talk, honest, invented := talkOf(block)
-			for _, fact := range honest {
-				all.honest++
-				if why := talk.Unsaid(fact); why == "" {
-					taken.honest++
-				} else {
-					t.Logf("%s, refused: %s: %s", name, fact, why)
-				}
-			}
-			for _, fact := range invented {
-				all.invented++
-				if talk.Unsaid(fact) == "" {
-					taken.invented++
-					t.Logf("%s, taken: %s", name, fact)
-				}
-			}
-		}
-		t.Logf("%s: %d of %d honest and %d of %d invented facts are taken", name, taken.honest, all.honest,
-			taken.invented, all.invented)
-		if all.honest < 18 || taken.honest < all.honest {
-			t.Errorf("%s: %d of %d honest facts are taken", name, taken.honest, all.honest)
-		}
-		if all.invented < 18 || taken.invented > 1 {
-			t.Errorf("%s: %d of %d invented facts are taken", name, taken.invented, all.invented)
-		}
-	}
-}
+import "testing"
 
 // Texts that a model writes about German sources may have nouns that the sources lack, and no names.
 func TestWhy_InGerman(t *testing.T) {
@@ -60,6 +14,19 @@ func TestWhy_InGerman(t *testing.T) {
 	} {
 		if why := has.Why(statement); why != want {
 			t.Errorf("%s: %q, want %q", statement, why, want)
+		}
+	}
+}
+
+// An invented name at the beginning of an English fact is found, also if another language has the word.
+func TestUnsaid_FindsNamesThatAreWordsElsewhere(t *testing.T) {
+	t.Parallel()
+	talk := ReadTalk(Line{Source: Source{Text: "I like jazz, and I live near the station."}})
+	for fact, want := range map[string]string{
+		"Mia likes jazz.": `"Mia"`, "Ella likes jazz.": `"Ella"`, "The user likes jazz.": "",
+	} {
+		if why := talk.Unsaid(fact); why != want {
+			t.Errorf("%s: %q, want %q", fact, why, want)
 		}
 	}
 }

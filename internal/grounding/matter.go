@@ -34,7 +34,7 @@ func matterOfAll(lines []*matter) *matter {
 // them.
 func (m *matter) inventedOfUser(fact string) []string {
 	invented := slices.DeleteFunc(m.Invented(fact), m.hasStems)
-	if name := openingName(fact); name != "" && !m.name(name) && !m.hasStems(name) {
+	if name := openingName(fact); name != "" && !m.isForeign(fact) && !m.name(name) && !m.hasStems(name) {
 		invented = append(invented, name)
 	}
 	for _, name := range placedNamesIn(fact, afterName) {

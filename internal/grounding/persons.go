@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"hippocampus/internal/lang/function"
 	"hippocampus/internal/lazyregexp"
 )
 
@@ -35,7 +34,7 @@ func openingName(statement string) string {
 	}
 	low := strings.ToLower(match[1])
 	if noNames[low] || openingWords[low] || months[low] != 0 || weekdays[low] != 0 || spelled.MatchString(low) ||
-		noNameEnd.MatchString(low) || function.Is(low) {
+		noNameEnd.MatchString(low) {
 		return ""
 	}
 	return match[1]

@@ -64,7 +64,7 @@ func furnish(ctx context.Context, server *target.Server, user, memory string) (m
 		}},
 		{"POST", "/v1/turns", map[string]any{"conversation_id": ended, "wait": true, "messages": said}},
 		{"POST", "/v1/conversations/" + ended + "/end", map[string]any{"wait": true}},
-		{"POST", "/v1/turns/reprocess", map[string]any{"scorer": "nobody"}}, // of no turn
+		{"POST", "/v1/turns/reprocess", map[string]any{"scorer": "unused"}}, // it scores no turn again
 		{"POST", "/v1/instructions", map[string]any{"scope": "user", "name": "tone", "content": "Answer briefly."}},
 		{"PUT", "/v1/facts", map[string]any{"type": "trip", "key": "city", "value": "Lisbon"}},
 		{"POST", "/v1/pool", map[string]any{"memory_id": memory}},
