@@ -62,6 +62,8 @@ type Memories interface {
 	// Changes reads how the owner's documents have changed since a revision, and then reads Unconfirmed, which therefore
 	// includes writes during the call. After a revision of 0, or one whose changes are not known, it reads all documents.
 	Changes(ctx context.Context, owner memory.Owner, after int64, since time.Time, limit int) (Changes, error)
+	// Revision returns the number of the latest change of the owner's memories; see Changes.Revision.
+	Revision(ctx context.Context, owner memory.Owner) (int64, error)
 	// HandedOut returns the owner's active memories that recall touched at or
 	// after since, latest first, without embeddings.
 	HandedOut(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
@@ -98,8 +100,9 @@ type UserTx interface {
 	// SameContent returns the oldest active memory, other than a message, with exactly
 	// this agent and content, with its embedding; ok is false if there is no such memory.
 	SameContent(ctx context.Context, agentID, content string) (m memory.Memory, ok bool, err error)
-	// Unconfirmed is Memories.Unconfirmed within the transaction.
-	Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error)
+	// Recent returns what Memories.Unconfirmed does, and the active memories other than messages that have changed after a
+	// revision, which a process may not have read yet that began at this revision; latest changed first, with embeddings.
+	Recent(ctx context.Context, since time.Time, after int64, limit int) ([]memory.Memory, error)
 
 	// Insert stores new memories. Their vector state is pending and claimed until
 	// an instant: the caller pushes them right after the commit. If claimed is zero,

@@ -60,7 +60,7 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 		if drafts[m.Owner] == nil {
 			owners = append(owners, m.Owner)
 		}
-		draft := write.Draft{Memory: m}
+		draft := write.Draft{Memory: m, Compare: write.ByRules}
 		if writes[places[n]].Dedup {
 			draft.Compare = write.Judged
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hippocampus/ingest/write"
 	"hippocampus/internal/llm/llmtest"
 	"hippocampus/internal/memory"
 )
@@ -56,11 +57,12 @@ func TestRules_ReplaceAcrossLanguages(t *testing.T) {
 func TestRules_KeepTheLaterOfTwoStatements(t *testing.T) {
 	t.Parallel()
 	for _, together := range []bool{false, true} {
+		dedup := !together // rules compare what is written as given too
 		b := newFixture(t)
 		b.Writer.Judge = nil
 		now, before := b.clock.Now(), b.clock.Now().Add(-24*time.Hour)
-		writes := []Write{{Owner: ada, Content: "I live in Braga.", At: now, Dedup: true},
-			{Owner: ada, Content: "I live in Porto.", At: before, Dedup: true}}
+		writes := []Write{{Owner: ada, Content: "I live in Braga.", At: now, Dedup: dedup},
+			{Owner: ada, Content: "I live in Porto.", At: before, Dedup: dedup}}
 		var results []BatchResult
 		if together {
 			results = b.WriteBatch(t.Context(), writes)
@@ -82,6 +84,42 @@ func TestRules_KeepTheLaterOfTwoStatements(t *testing.T) {
 		if restored, err := b.Restore(t.Context(), ada.AppID, m.ID, OfStatement); err != nil ||
 			restored.Memory.Status != memory.Active {
 			t.Errorf("together %v: restored %+v, %v", together, restored, err)
+		}
+	}
+}
+
+// A memory that a client writes as given is one of its own, whatever says the same. It replaces what it contradicts by
+// rules, and the judge is not asked.
+func TestRules_CompareWhatIsWrittenAsGiven(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.models.OnPrompt(judgeMark, func(llmtest.ChatRequest) llmtest.Reply {
+		t.Error("the judge is asked")
+		return llmtest.Status(500)
+	})
+	given := func(content string) write.Written {
+		t.Helper()
+		b.clock.Advance(time.Hour)
+		written, err := b.Write(t.Context(), Write{Owner: ada, Content: content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return written
+	}
+	tea, porto, again := given("Likes tea."), given("I live in Porto."), given("I live in Porto.")
+	if tea.Verdict != memory.Kept || again.Verdict != memory.Kept || again.Memory.ID == porto.Memory.ID {
+		t.Errorf("written as given: %+v, %+v", porto, again)
+	}
+	braga := given("I live in Braga now.")
+	if !strings.Contains(braga.Reason, "one home at a time") {
+		t.Errorf("the reason is %q", braga.Reason)
+	}
+	for id, want := range map[string]memory.Status{
+		tea.Memory.ID: memory.Active, porto.Memory.ID: memory.Superseded, again.Memory.ID: memory.Superseded,
+		braga.Memory.ID: memory.Active,
+	} {
+		if m := b.stored(id); m.Status != want {
+			t.Errorf("%q is %s, want %s", m.Content, m.Status, want)
 		}
 	}
 }

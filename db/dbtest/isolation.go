@@ -85,6 +85,9 @@ func isolation(t *testing.T, s db.Store) {
 		rows, err = s.Unconfirmed(ctx, other, epoch, 10)
 		must(t, err)
 		wantSame(t, "unconfirmed", ids(rows), []string{})
+		revision, err := s.Revision(ctx, other)
+		must(t, err)
+		wantSame(t, "the revision", revision, int64(1))
 		rows, err = s.HandedOut(ctx, other, epoch, 10)
 		must(t, err)
 		wantSame(t, "handed out", ids(rows), []string{})
@@ -106,7 +109,7 @@ func isolation(t *testing.T, s db.Store) {
 			if _, ok, _ := tx.SameContent(ctx, mine.AgentID, mine.Content); ok {
 				t.Error("the same content of another user was found")
 			}
-			if rows, err := tx.Unconfirmed(ctx, epoch, 10); err != nil || len(rows) > 0 {
+			if rows, err := tx.Recent(ctx, epoch, 0, 10); err != nil || len(rows) > 0 {
 				t.Errorf("another user's unconfirmed memories: %v, %v", ids(rows), err)
 			}
 			return err

@@ -173,7 +173,7 @@ func Exercise(t *testing.T, s db.Store) {
 		must(t, err)
 		_, _, err = tx.SameContent(ctx, "agent", rows[0].Content)
 		must(t, err)
-		_, err = tx.Unconfirmed(ctx, after(500), 10)
+		_, err = tx.Recent(ctx, after(500), 1, 10)
 		must(t, err)
 		rows[0].Revision++
 		must(t, tx.Update(ctx, rows[0]))
@@ -207,6 +207,8 @@ func Exercise(t *testing.T, s db.Store) {
 	_, _, err = s.Index(ctx, owner)
 	must(t, err)
 	_, err = s.Unconfirmed(ctx, owner, after(500), 10)
+	must(t, err)
+	_, err = s.Revision(ctx, owner)
 	must(t, err)
 	_, err = s.HandedOut(ctx, owner, after(50), 10)
 	must(t, err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -162,16 +163,29 @@ func unconfirmed(t *testing.T, s db.Store) {
 	must(t, err)
 	wantSame(t, "unconfirmed", got, want)
 	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
-		got, err := tx.Unconfirmed(ctx, after(20), 2)
+		got, err := tx.Recent(ctx, after(20), math.MaxInt64, 2)
 		wantSame(t, "within a transaction", got, want[:2])
 		return err
 	}))
 	changed := all[1]
 	changed.Revision, changed.UpdatedAt = 2, after(60)
+	revision, err := s.Revision(t.Context(), alice)
+	must(t, err)
 	update(t, s, changed)
 	got, err = s.Unconfirmed(t.Context(), alice, after(99), 10)
 	must(t, err)
 	wantSame(t, "pending ones", ids(got), ids([]memory.Memory{changed, all[4], all[0]}))
+	said := newMemory(alice, "a message")
+	said.Type, said.CreatedAt, said.UpdatedAt = memory.TypeMessage, after(61), after(61)
+	insert(t, s, after(70), said)
+	must(t, s.FinishVectors(t.Context(), []db.VectorTask{
+		{Memory: changed, Claim: 1}, {Memory: all[4], Claim: 1}, {Memory: all[0], Claim: 1}, {Memory: said, Claim: 1},
+	}, after(80)))
+	must(t, s.InUser(t.Context(), alice, func(ctx context.Context, tx db.UserTx) error {
+		got, err := tx.Recent(ctx, after(99), revision, 10)
+		wantSame(t, "changed since a revision", ids(got), ids([]memory.Memory{changed}))
+		return err
+	}))
 }
 
 func sameContent(t *testing.T, s db.Store) {

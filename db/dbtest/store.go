@@ -119,6 +119,7 @@ func every(ctx context.Context, s db.Store) map[string]error {
 	_, errs["Changes"] = s.Changes(ctx, alice, 1, epoch, 1)
 	_, _, errs["Index"] = s.Index(ctx, alice)
 	errs["SaveIndex"] = s.SaveIndex(ctx, alice, 1, []byte("index"))
+	_, errs["Revision"] = s.Revision(ctx, alice)
 	_, errs["Unconfirmed"] = s.Unconfirmed(ctx, alice, epoch, 1)
 	_, errs["HandedOut"] = s.HandedOut(ctx, alice, epoch, 1)
 	errs["LogRecalls"] = s.LogRecalls(ctx, []memory.LoggedRecall{newRecall(alice, 0)})

@@ -168,13 +168,25 @@ func (s *Store) EachEmbedding(
 // subquery, and read it again for each memory of the user, as long as the
 // statistics tell of few pending memories, that is, until an outage has lasted for long.
 const unconfirmed = `SELECT ` + memoryColumns + ` FROM agent_memories
-	WHERE app_id = $1 AND user_id = $2 AND id = ANY (ARRAY(
+	WHERE app_id = $1 AND user_id = $2 AND id = ANY (ARRAY(` + unconfirmedIDs + `))
+	ORDER BY updated_at DESC, id DESC LIMIT $4`
+
+const unconfirmedIDs = `
 		(SELECT id FROM agent_memories
 		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'pending'
 		ORDER BY updated_at DESC, id DESC LIMIT $4)
 		UNION ALL
 		SELECT id FROM agent_memories
-		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= $3))
+		WHERE app_id = $1 AND user_id = $2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= $3`
+
+// recent also reads what has changed after a revision. Its bounds are those of changedDocuments, for the same reason.
+const recent = `SELECT ` + memoryColumns + ` FROM agent_memories
+	WHERE app_id = $1 AND user_id = $2 AND id = ANY (ARRAY(` + unconfirmedIDs + `
+		UNION ALL
+		SELECT id FROM agent_memories
+		WHERE app_id = $1 AND user_id = $2 AND change > 0
+			AND change > (SELECT $5::bigint) AND change < 9223372036854775807
+			AND status = 'active' AND memory_type <> 'message'))
 	ORDER BY updated_at DESC, id DESC LIMIT $4`
 
 func (s *Store) Unconfirmed(

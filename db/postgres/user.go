@@ -68,8 +68,8 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 	return found[0], true, nil
 }
 
-func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
-	found, err := memories(ctx, u.tx, unconfirmed, u.Owner.AppID, u.Owner.UserID, since, limit)
+func (u *userTx) Recent(ctx context.Context, since time.Time, after int64, limit int) ([]memory.Memory, error) {
+	found, err := memories(ctx, u.tx, recent, u.Owner.AppID, u.Owner.UserID, since, limit, after)
 	return found, fault(err, "read the user's newest writes")
 }
 

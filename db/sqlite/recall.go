@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 	"time"
 
@@ -142,11 +143,12 @@ func (s *Store) EachEmbedding(
 func (s *Store) Unconfirmed(
 	ctx context.Context, owner memory.Owner, since time.Time, limit int,
 ) ([]memory.Memory, error) {
-	return unconfirmed(ctx, s.reader, owner, since, limit)
+	return recent(ctx, s.reader, owner, since, math.MaxInt64, limit)
 }
 
-func unconfirmed(
-	ctx context.Context, q querier, owner memory.Owner, since time.Time, limit int,
+// recent reads the unconfirmed memories, and those other than messages that have changed after a revision.
+func recent(
+	ctx context.Context, q querier, owner memory.Owner, since time.Time, after int64, limit int,
 ) ([]memory.Memory, error) {
 	// Pending memories are read in the order of their index, since there may be many
 	// while the vector store is unavailable. The few that were just confirmed are sorted.
@@ -157,8 +159,12 @@ func unconfirmed(
 				ORDER BY updated_at DESC, id DESC LIMIT ?4)
 			UNION ALL
 			SELECT id FROM agent_memories INDEXED BY agent_memories_confirmed
-			WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?3)
-		ORDER BY updated_at DESC, id DESC LIMIT ?4`, owner.AppID, owner.UserID, moment(since), limit)
+			WHERE app_id = ?1 AND user_id = ?2 AND status = 'active' AND vector_state = 'synced' AND vector_synced_at >= ?3
+			UNION ALL
+			SELECT id FROM agent_memories INDEXED BY agent_memories_changes
+			WHERE app_id = ?1 AND user_id = ?2 AND change > +?5 AND change > 0
+				AND status = 'active' AND memory_type <> 'message')
+		ORDER BY updated_at DESC, id DESC LIMIT ?4`, owner.AppID, owner.UserID, moment(since), limit, after)
 	return found, fault(err, "read the user's newest writes")
 }
 

@@ -72,8 +72,8 @@ func (u *userTx) SameContent(ctx context.Context, agentID, content string) (m me
 	return m, err == nil, fault(err, "look for the same content")
 }
 
-func (u *userTx) Unconfirmed(ctx context.Context, since time.Time, limit int) ([]memory.Memory, error) {
-	return unconfirmed(ctx, u.tx, u.Owner, since, limit)
+func (u *userTx) Recent(ctx context.Context, since time.Time, after int64, limit int) ([]memory.Memory, error) {
+	return recent(ctx, u.tx, u.Owner, since, after, limit)
 }
 
 func (u *userTx) Insert(ctx context.Context, memories []memory.Memory, claimed time.Time) error {

@@ -28,6 +28,15 @@ func (s *Store) Facts(ctx context.Context, owner memory.Owner, since time.Time, 
 	return found, s.fault(err, "read the user's newest facts")
 }
 
+func (s *Store) Revision(ctx context.Context, owner memory.Owner) (int64, error) {
+	revision, known, err := first(ctx, s.conn, only[int64], `SELECT revision FROM revisions WHERE owner_hash = $1`,
+		rowcodec.OwnerHash(owner))
+	if !known {
+		revision = 1
+	}
+	return revision, s.fault(err, "read the revision of the user's memories")
+}
+
 func (s *Store) FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]db.Position, error) {
 	found, err := collect(ctx, s.conn, func(p *db.Position) []any { return []any{&p.ID, &p.At} }, `
 		SELECT id, updated_at FROM agent_memories{| INDEXED BY agent_memories_facts}

@@ -26,8 +26,24 @@ type finding struct {
 type comparison struct {
 	findings []finding        // one for each draft
 	seen     map[string]int64 // revisions of the facts that were there to be compared, by id
-	begun    time.Time        // when they were read
+	begun    reading          // when they were read
 	isLast   bool             // the drafts are written even if other facts were written since
+}
+
+// reading is when facts began to be read.
+type reading struct {
+	at       time.Time
+	revision int64 // of the owner's memories
+}
+
+func (w *Writer) beginReading(ctx context.Context, owner memory.Owner) (reading, error) {
+	revision, err := w.Records.Revision(ctx, owner)
+	return reading{at: w.Now(), revision: revision}, err
+}
+
+// readRecent reads what searches since a reading may not have found, and what was written after it.
+func (t *transaction) readRecent(ctx context.Context, since reading) ([]memory.Memory, error) {
+	return t.tx.Recent(ctx, since.at.Add(-t.w.set.OwnWindow), since.revision, t.w.set.OwnLimit)
 }
 
 // verdict is what a draft means for one memory. id, revision and content are those of the memory that was compared.
@@ -53,12 +69,15 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 	compared comparison, err error,
 ) {
 	found := make([]finding, len(drafts))
-	compared = comparison{findings: found, seen: map[string]int64{}, begun: w.Now()}
+	compared = comparison{findings: found, seen: map[string]int64{}}
 	if !slices.ContainsFunc(drafts, Draft.isCompared) {
 		return compared, nil
 	}
 	ctx, comparing := tracing.Start(ctx, "ingest.compare")
 	defer func() { tracing.End(comparing, err) }()
+	if compared.begun, err = w.beginReading(ctx, owner); err != nil {
+		return compared, err
+	}
 	near, err := w.nearest(ctx, owner, drafts, except)
 	if err != nil {
 		return compared, err
@@ -76,7 +95,7 @@ func (w *Writer) compare(ctx context.Context, owner memory.Owner, drafts []Draft
 		switch {
 		case !d.isCompared():
 			continue
-		case w.Judge == nil || d.Compare == WithoutModel:
+		case w.Judge == nil || d.Compare != Judged:
 			found[i].verdicts = w.single(d.Memory, slices.Concat(near.facts, near.condensed, earlier))
 		default:
 			judgeable, note := w.judgeable(d.Memory, near, earlier)
@@ -115,7 +134,7 @@ func (c comparison) settle(w *Writer, d Draft, f finding, unseen []memory.Memory
 	if len(unseen) == 0 {
 		return f, nil
 	}
-	if w.Judge == nil || d.Compare == WithoutModel {
+	if w.Judge == nil || d.Compare != Judged {
 		f.verdicts = append(slices.Clone(f.verdicts), w.single(d.Memory, unseen)...)
 		return f, nil
 	}

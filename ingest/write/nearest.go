@@ -47,7 +47,7 @@ func (w *Writer) nearest(ctx context.Context, owner memory.Owner, drafts []Draft
 	search := &search{w: w, owner: owner}
 	near.ids = make([][]string, len(drafts))
 	for i, d := range drafts {
-		if !d.isCompared() || d.WordsOnly() {
+		if !d.mayMerge() || d.WordsOnly() {
 			continue
 		}
 		ids, err := search.near(ctx, d.Memory)

@@ -16,11 +16,13 @@ type Settle func(ctx context.Context, tx db.UserTx, changes *history.Recorder, f
 // single attribute that was said later replaces one that was said earlier, as if the facts had been active all the
 // time. Settle applies it. With judged, a judge is also asked later, by the job of JudgeAgain.
 func (w *Writer) Restored(ctx context.Context, owner memory.Owner, facts []memory.Memory, judged bool) (Settle, error) {
-	begun := w.Now()
+	begun, err := w.beginReading(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
 	var read []memory.Memory
 	isClaim := func(m memory.Memory) bool { return w.mayReplace(m.Content) }
 	if slices.ContainsFunc(facts, isClaim) {
-		var err error
 		if read, err = w.comparedFacts(ctx, owner); err != nil {
 			return nil, err
 		}
@@ -41,7 +43,7 @@ func (w *Writer) Restored(ctx context.Context, owner memory.Owner, facts []memor
 
 // settle compares stored facts by rules with the active facts that were read before, and with those written since.
 func (t *transaction) settle(ctx context.Context, facts, read []memory.Memory) error {
-	recent, err := t.tx.Unconfirmed(ctx, t.begun.Add(-t.w.set.OwnWindow), t.w.set.OwnLimit)
+	recent, err := t.readRecent(ctx, t.begun)
 	if err != nil {
 		return err
 	}

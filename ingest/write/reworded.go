@@ -16,7 +16,7 @@ const byEdit = "a request changed its content"
 
 // rewording holds the data that is read before a fact is reworded.
 type rewording struct {
-	begun    time.Time            // when the other fields were read
+	begun    reading              // of the other fields
 	known    []memory.Memory      // facts of the owner; nil if the new words replace nothing by rules
 	messages []string             // ids of the messages that it was taken from
 	derived  []string             // ids of the memories that were derived from its present wording
@@ -64,7 +64,9 @@ func (w *Writer) Reword(
 
 // readRewording reads the memories that a rewording of a fact concerns.
 func (w *Writer) readRewording(ctx context.Context, before, after memory.Memory) (r rewording, err error) {
-	r.begun = w.Now()
+	if r.begun, err = w.beginReading(ctx, before.Owner); err != nil {
+		return r, err
+	}
 	sources, err := w.Records.Sources(ctx, before.Owner, []string{before.ID})
 	if err != nil {
 		return r, err

@@ -104,6 +104,17 @@ func (w *Writer) claimAny(drafts []Draft) bool {
 	})
 }
 
+// sparing returns the drafts, of which those that no rule concerns are not compared by rules.
+func (w *Writer) sparing(drafts []Draft) []Draft {
+	drafts = slices.Clone(drafts)
+	for i, d := range drafts {
+		if d.Compare == ByRules && !w.mayReplace(d.Content) {
+			drafts[i].Compare = Alone
+		}
+	}
+	return drafts
+}
+
 // claimsOf returns what a statement claims. Answers are cached, since each of a user's facts is read for each draft.
 func (w *Writer) claimsOf(statement string) []attribute.Claim {
 	if found, ok := w.claims.Get(statement); ok {

@@ -36,8 +36,8 @@ type transaction struct {
 	*history.Recorder
 	w      *Writer
 	tx     db.UserTx
-	except []string  // ids of memories that no draft concerns
-	begun  time.Time // when the facts were read with which stored facts are compared; see settle
+	except []string // ids of memories that no draft concerns
+	begun  reading  // of the facts with which stored facts are compared; see settle
 
 	recent    []memory.Memory  // so recent that searches may not find them yet
 	inserted  []*memory.Memory // which are stored at the end, all at once
@@ -51,8 +51,7 @@ func (t *transaction) write(ctx context.Context, drafts []Draft, compared compar
 	var unseen []memory.Memory
 	if slices.ContainsFunc(drafts, Draft.isCompared) {
 		// Another process may have written after the search and before this transaction got the lock.
-		since := compared.begun.Add(-t.w.set.OwnWindow)
-		if t.recent, err = t.tx.Unconfirmed(ctx, since, t.w.set.OwnLimit); err != nil {
+		if t.recent, err = t.readRecent(ctx, compared.begun); err != nil {
 			return nil, err
 		}
 		unseen = slices.DeleteFunc(compared.outdated(t.recent), func(m memory.Memory) bool {
@@ -97,14 +96,17 @@ func (t *transaction) place(ctx context.Context, d Draft, f finding) (change, er
 	if err != nil {
 		return change{}, err
 	}
-	c, settled := same(d, known)
-	if settled {
-		c = again(c, d, known, f)
+	var c change
+	settled := false
+	if d.mayMerge() {
+		if c, settled = same(d, known); settled {
+			c = again(c, d, known, f)
+		}
 	}
 	if !settled {
 		c, settled = decided(d, known, f)
 	}
-	if !settled {
+	if !settled && d.mayMerge() {
 		c, settled = t.w.merged(d, known)
 	}
 	if !settled {

@@ -39,6 +39,7 @@ type Records interface {
 	Documents(ctx context.Context, owner memory.Owner) ([]db.Document, error)
 	Embeddings(ctx context.Context, owner memory.Owner, model string, ids []string) (map[string][]float32, error)
 	Hydrate(ctx context.Context, owner memory.Owner, ids, embedded []string) ([]memory.Memory, error)
+	Revision(ctx context.Context, owner memory.Owner) (int64, error)
 	Facts(ctx context.Context, owner memory.Owner, since time.Time, limit int) ([]memory.Memory, error)
 	FactTimes(ctx context.Context, owner memory.Owner, limit int) ([]db.Position, error)
 	CondensedFacts(ctx context.Context, owner memory.Owner, limit int) ([]memory.Memory, error)
@@ -127,6 +128,7 @@ type Comparison int
 // The comparisons.
 const (
 	Alone        Comparison = iota // not at all: it becomes a memory of its own
+	ByRules                        // by rules of single attributes: it may replace memories, and becomes one of its own
 	Judged                         // by the judge; without one as WithoutModel
 	WithoutModel                   // by its words, by rules of single attributes, and by its similarity
 )
@@ -143,6 +145,9 @@ type Draft struct {
 }
 
 func (d Draft) isCompared() bool { return d.Compare != Alone }
+
+// mayMerge reports whether a memory that says the same may hold the draft.
+func (d Draft) mayMerge() bool { return d.Compare == Judged || d.Compare == WithoutModel }
 
 // Written is the memory that holds a draft, and the verdict.
 type Written struct {
@@ -165,6 +170,7 @@ type Batch struct {
 // Write takes drafts through the stages of the package and returns the result of each. Every draft is compared with the
 // earlier ones too.
 func (w *Writer) Write(ctx context.Context, b Batch) (written []Written, err error) {
+	b.Drafts = w.sparing(b.Drafts)
 	if slices.ContainsFunc(b.Drafts, Draft.isCompared) {
 		defer w.enterLine(ctx, b.Owner)()
 	}

@@ -21,6 +21,9 @@ func TestFormer_StatementsDoNotAnswer(t *testing.T) {
 			"turn":    func(user string) { say(user, later, "I live in Groningen now.") },
 			"earlier": func(user string) {}, // what is true now was said first
 			"write": func(user string) {
+				s.call("POST", "/v1/memories", object{"user_id": user, "content": "I live in Groningen now."}, 201)
+			},
+			"deduplicated": func(user string) {
 				s.call("POST", "/v1/memories",
 					object{"user_id": user, "content": "I live in Groningen now.", "dedup": true}, 201)
 			},

@@ -23,7 +23,7 @@ type statementOperation struct {
 var statementOperations = []statementOperation{
 	{name: "a turn says otherwise", ready: (*stated).condensed, do: (*stated).moves},
 	{name: "a direct write says otherwise", ready: (*stated).condensed, do: func(u *stated) {
-		u.call("POST", "/v1/memories", object{"user_id": u.user, "content": movedFact, "dedup": true}, 200, 201)
+		u.call("POST", "/v1/memories", object{"user_id": u.user, "content": movedFact}, 201)
 	}},
 	{name: "a timeline fact says otherwise", ready: (*stated).condensed, do: func(u *stated) {
 		u.call("PUT", "/v1/facts",

@@ -1490,6 +1490,12 @@ func (store *crashingStore) RetryVectors(ctx context.Context, retries []db.Vecto
 	})
 }
 
+func (store *crashingStore) Revision(ctx context.Context, owner memory.Owner) (int64, error) {
+	return get(store.fuse, "Revision", func() (int64, error) {
+		return store.real.Revision(ctx, owner)
+	})
+}
+
 func (store *crashingStore) RevokeKey(ctx context.Context, id string, by string, at time.Time) error {
 	return act(store.fuse, "RevokeKey", func() error {
 		return store.real.RevokeKey(ctx, id, by, at)
@@ -2192,6 +2198,17 @@ func (store *crashingTx) PutWorkflow(ctx context.Context, w memory.Workflow) err
 	})
 }
 
+func (store *crashingTx) Recent(
+	ctx context.Context,
+	since time.Time,
+	after int64,
+	limit int,
+) ([]memory.Memory, error) {
+	return get(store.fuse, "tx.Recent", func() ([]memory.Memory, error) {
+		return store.real.Recent(ctx, since, after, limit)
+	})
+}
+
 func (store *crashingTx) Recorded(ctx context.Context, ids []string) (map[string]db.Record, error) {
 	return get(store.fuse, "tx.Recorded", func() (map[string]db.Record, error) {
 		return store.real.Recorded(ctx, ids)
@@ -2434,16 +2451,6 @@ func (store *crashingTx) State(ctx context.Context) (db.UserState, error) {
 func (store *crashingTx) TakeInTurn(ctx context.Context, turnID string) (bool, error) {
 	return get(store.fuse, "tx.TakeInTurn", func() (bool, error) {
 		return store.real.TakeInTurn(ctx, turnID)
-	})
-}
-
-func (store *crashingTx) Unconfirmed(
-	ctx context.Context,
-	since time.Time,
-	limit int,
-) ([]memory.Memory, error) {
-	return get(store.fuse, "tx.Unconfirmed", func() ([]memory.Memory, error) {
-		return store.real.Unconfirmed(ctx, since, limit)
 	})
 }
 
