@@ -118,6 +118,12 @@ func TestFormer_EndedStatementsDoNotAnswer(t *testing.T) {
 			"ada":  {"I love jazz.", "I hate jazz now.", "What does she think of jazz?"},
 			"bo":   {"I smoke about ten cigarettes a day.", "I quit smoking in January.", "Does he smoke?"},
 			"cleo": {"My favourite colour is blue.", "My favourite colour is green.", "What is her favourite colour?"},
+			"dan":  {"I play the trumpet in a brass band.", "I don't play the trumpet any more.", "Does he play the trumpet?"},
+			"eve":  {"I have a gym membership at FitPark.", "I cancelled my gym membership.", "Does she go to the gym?"},
+			"fay":  {"I work for Maersk.", "I no longer work for Maersk.", "Does she work for Maersk?"},
+			"gus":  {"I volunteer at the food bank.", "I used to volunteer at the food bank.", "Does he volunteer?"},
+			"hao":  {"我在华为上班，做测试。", "我已经从华为离职了。", "他在华为上班吗？"},
+			"jun":  {"我每天抽一包烟。", "我戒烟了。", "他抽烟吗？"},
 			"lin":  {"我每个周末都打网球。", "我现在不打网球了。", "他打网球吗？"},
 		} {
 			s.call("POST", "/v1/turns", turn(user, said.before), 200)

@@ -29,6 +29,11 @@ var statementOperations = []statementOperation{
 		u.call("PUT", "/v1/facts",
 			object{"user_id": u.user, "type": "profile", "key": "home_city", "value": "Groningen"}, 200)
 	}},
+	{name: "a consolidation says otherwise", ready: (*stated).condensed, do: func(u *stated) {
+		u.say("settled", "Groningen has been home since Monday.", "Enjoy the north.", nil)
+		u.say("asked-again", "How do I repair a roof?", "With care.", object{"at": "2026-02-20T10:05:00Z"})
+		u.endOf("moved-" + u.user)
+	}},
 	{
 		name:  "it is reported after what was said later",
 		ready: (*stated).moves,
@@ -233,14 +238,20 @@ func statementModels(t *testing.T) *llmtest.Server {
 		}
 		return answer(object{"decisions": decisions})
 	})
-	models.OnPrompt("hippocampus/replay", func(llmtest.ChatRequest) llmtest.Reply {
+	hasSettled := func(r llmtest.ChatRequest) bool { return strings.Contains(r.User, "Groningen has been home") }
+	models.OnPrompt("hippocampus/replay", func(r llmtest.ChatRequest) llmtest.Reply {
+		if hasSettled(r) {
+			return answer(object{"summary": "Groningen has been home since Monday."})
+		}
 		return answer(object{"summary": "The user lives in Utrecht. They talked about repairing a bicycle."})
 	})
-	models.OnPrompt("hippocampus/deep", func(llmtest.ChatRequest) llmtest.Reply {
+	models.OnPrompt("hippocampus/deep", func(r llmtest.ChatRequest) llmtest.Reply {
 		lasting := (&remembers{}).lasting()
-		lasting["facts"] = []object{{
-			"type": "profile", "key": "home_city", "value": "Utrecht", "text": stayedFact, "confidence": 0.9,
-		}}
+		home := object{"type": "profile", "key": "home_city", "value": "Utrecht", "text": stayedFact, "confidence": 0.9}
+		if hasSettled(r) {
+			home["value"], home["text"] = "Groningen", movedFact
+		}
+		lasting["facts"] = []object{home}
 		return answer(lasting)
 	})
 	models.OnPrompt("hippocampus/reflect", func(r llmtest.ChatRequest) llmtest.Reply {

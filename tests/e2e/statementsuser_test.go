@@ -75,11 +75,13 @@ func (u *stated) moves() {
 }
 
 // end ends the conversation, which leaves a summary and a fact on a timeline.
-func (u *stated) end() {
+func (u *stated) end() { u.endOf(u.talk()) }
+
+func (u *stated) endOf(conversation string) {
 	u.t.Helper()
-	u.call("POST", "/v1/conversations/"+u.talk()+"/end", object{"user_id": u.user, "wait": true}, 200)
+	u.call("POST", "/v1/conversations/"+conversation+"/end", object{"user_id": u.user, "wait": true}, 200)
 	eventually(u.t, "the conversation being consolidated", func() string {
-		all := u.call("GET", "/v1/conversations/"+u.talk()+"/consolidations?user_id="+u.user, nil, 200)
+		all := u.call("GET", "/v1/conversations/"+conversation+"/consolidations?user_id="+u.user, nil, 200)
 		isDone := func(c object) bool { return c["state"] == "done" }
 		if list := all.list("consolidations"); len(list) < 2 || !slices.ContainsFunc(list, isDone) ||
 			strings.Contains(all.raw, `"pending"`) {

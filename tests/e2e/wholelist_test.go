@@ -26,7 +26,7 @@ func TestWholeList_IsReportedAgainEachTurn(t *testing.T) {
 		for turn := range 8 {
 			list = append(list,
 				object{"role": "user", "content": fmt.Sprintf("On day %d I fed the %d bees in Ghent.", turn, 100+turn)},
-				object{"role": "assistant", "content": "Lovely, bees are fascinating animals to keep."})
+				object{"role": "assistant", "content": fmt.Sprintf("Day %d is a fine day for bees in Ghent.", turn)})
 			answer := s.call("POST", "/v1/turns", object{
 				"user_id": "ada", "conversation_id": "c", "wait": true, "messages": list,
 			}, 200, 202).body
@@ -47,6 +47,15 @@ func TestWholeList_IsReportedAgainEachTurn(t *testing.T) {
 		messages := s.call("GET", "/v1/memories?user_id=ada&type=message&limit=100", nil, 200).list("memories")
 		if len(messages) > len(list) {
 			t.Errorf("%d messages are memories, and %d were said", len(messages), len(list))
+		}
+		recalled := s.call("POST", "/v1/recall",
+			object{"user_id": "ada", "query": "What about the bees in Ghent?", "limit": 10}, 200).list("memories")
+		contents := map[any]bool{}
+		for _, m := range recalled {
+			contents[m["content"]] = true
+		}
+		if len(contents) != 10 {
+			t.Errorf("a recall of ten holds %d different contents: %v", len(contents), recalled)
 		}
 		// The prompts of the next turns may show the message too, since it may change their meaning.
 		if n := scored.Load(); n < 1 || n > 3 {
