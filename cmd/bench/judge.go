@@ -44,7 +44,7 @@ func judgeCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&url, "embedder", "", "base URL of an OpenAI-compatible embeddings endpoint; empty: the built-in embedder")
 	f.StringVar(&model, "embedder-model", "bge-small-en-v1.5", "model of that endpoint")
-	f.StringVar(&half, "half", "test", "dev: the pairs that the rules were made with; test: the others")
+	f.StringVar(&half, "half", "test", "dev: the pairs that the rules were made with; test: the others; all")
 	f.StringVar(&everyday, "everyday", "", "file of what else the users state; empty: older statements of other pairs")
 	f.IntSliceVar(&others, "others", []int{0, 40, 120, 400}, "how many of these")
 	f.StringVar(&file, "json", "", "write the report to this file also, with the pairs that went wrong")

@@ -4,7 +4,8 @@
 //	pair -> user with statements about other things -> older statement, newer one 30 days later
 //	     -> was the judge asked about the older one, and is it superseded?
 //
-// It writes through ingest on SQLite, with an honest judge that knows the pairs, or without a judge.
+// With an honest judge, which knows the pairs, it writes through ingest on SQLite; without a model, the statements are
+// turns that a server processes.
 package contradictions
 
 import (
@@ -82,7 +83,7 @@ type Result struct {
 	Language    string  `json:"language"`
 	Others      int     `json:"others"`      // statements of the user about other things, on average
 	Floor       float64 `json:"floor"`       // least cosine at which the judge is asked
-	Facts       int     `json:"facts"`       // that were compared with memories: two for each pair
+	Facts       int     `json:"facts"`       // that were compared with memories: two for each pair; 0 without a model
 	Calls       int     `json:"calls"`       // of the judge
 	Memories    float64 `json:"memories"`    // in a call, on average
 	Contradicts Count   `json:"contradicts"` // pairs that contradict each other
@@ -97,18 +98,17 @@ type Count struct {
 	Superseded int `json:"superseded"` // the older statement was superseded
 }
 
-// Measure runs pairs of one language. Without judged, ingest has no judge.
-//
-// others returns the other statements of the user who states a pair.
+// Measure runs pairs of one language with the honest judge. others returns the other statements of the user who states
+// a pair.
 func Measure(
-	ctx context.Context, embedder llm.Embedder, pairs []Pair, others func(Pair) []string, judged bool,
+	ctx context.Context, embedder llm.Embedder, pairs []Pair, others func(Pair) []string,
 ) (r Result, err error) {
 	dir, err := os.MkdirTemp("", "contradictions")
 	if err != nil {
 		return r, err
 	}
 	defer os.RemoveAll(dir)
-	b, err := open(ctx, dir, embedder, judged)
+	b, err := open(ctx, dir, embedder)
 	if err != nil {
 		return r, err
 	}
@@ -126,25 +126,30 @@ func Measure(
 		if err != nil {
 			return r, fmt.Errorf("%s / %s: %w", p.Older, p.Newer, err)
 		}
-		count := &r.Related
-		if p.Contradicts {
-			count = &r.Contradicts
-		}
-		count.Pairs++
-		if asked {
+		if count := r.add(p, superseded); asked {
 			count.Asked++
-		}
-		if superseded {
-			count.Superseded++
-		}
-		if superseded != p.Contradicts || judged && p.Contradicts && !asked {
-			r.Wrong = append(r.Wrong, p)
 		}
 	}
 	r.Others /= len(pairs)
 	r.Facts, r.Calls = b.facts, b.judge.calls
 	r.Memories = float64(b.judge.memories) / float64(max(1, r.Calls))
 	return r, nil
+}
+
+// add counts a pair with its outcome, and returns the count.
+func (r *Result) add(p Pair, superseded bool) *Count {
+	count := &r.Related
+	if p.Contradicts {
+		count = &r.Contradicts
+	}
+	count.Pairs++
+	if superseded {
+		count.Superseded++
+	}
+	if superseded != p.Contradicts {
+		r.Wrong = append(r.Wrong, p)
+	}
+	return count
 }
 
 type bench struct {
@@ -156,7 +161,7 @@ type bench struct {
 	facts        int
 }
 
-func open(ctx context.Context, dir string, embedder llm.Embedder, judged bool) (*bench, error) {
+func open(ctx context.Context, dir string, embedder llm.Embedder) (*bench, error) {
 	store, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(dir, "records.db")})
 	if err != nil {
 		return nil, err
@@ -180,10 +185,7 @@ func open(ctx context.Context, dir string, embedder llm.Embedder, judged bool) (
 	}, time.Now, zap.NewNop())
 	parts := write.Parts{
 		Records: store, Embedder: embedder, Vectors: vectors, Pusher: pusher,
-		Calibration: b.calibrations.Of, Now: time.Now, Log: zap.NewNop(),
-	}
-	if judged {
-		parts.Judge = b.judge
+		Calibration: b.calibrations.Of, Now: time.Now, Log: zap.NewNop(), Judge: b.judge,
 	}
 	b.service = ingest.New(ingest.Parts{
 		Records: store, Embedder: embedder, Pusher: pusher, Now: time.Now, Log: zap.NewNop(),

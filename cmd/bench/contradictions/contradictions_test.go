@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"hippocampus/cmd/bench/target"
 	"hippocampus/internal/bilingual"
 )
 
@@ -22,7 +23,7 @@ func sparse[T any](all []T, n int) (some []T) {
 	return some
 }
 
-func measure(t *testing.T, language string, judged bool) Result {
+func measure(t *testing.T, language string, run func([]Pair, func(Pair) []string) (Result, error)) Result {
 	t.Helper()
 	all, err := Read("../../../ingest/judge/testdata/pairs.tsv")
 	if err != nil {
@@ -35,7 +36,7 @@ func measure(t *testing.T, language string, judged bool) Result {
 		}), 2)
 	}
 	contradicting, related := of(true), of(false)
-	r, err := Measure(t.Context(), bilingual.New(), slices.Concat(contradicting, related), OthersOf(all), judged)
+	r, err := run(slices.Concat(contradicting, related), OthersOf(all))
 	if err != nil || r.Contradicts.Pairs != len(contradicting) || r.Related.Pairs != len(related) || len(related) < 10 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -47,7 +48,9 @@ func measure(t *testing.T, language string, judged bool) Result {
 func TestMeasure_JudgeIsAskedOfContradictions(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"en", "zh"} {
-		r := measure(t, language, true)
+		r := measure(t, language, func(pairs []Pair, others func(Pair) []string) (Result, error) {
+			return Measure(t.Context(), bilingual.New(), pairs, others)
+		})
 		t.Logf("%+v", r)
 		if float64(r.Contradicts.Asked) < 0.95*float64(r.Contradicts.Pairs) || r.Calls > r.Facts ||
 			r.Contradicts.Superseded != r.Contradicts.Asked || r.Related.Superseded != 0 {
@@ -56,11 +59,19 @@ func TestMeasure_JudgeIsAskedOfContradictions(t *testing.T) {
 	}
 }
 
-// Without a judge, at least 70 % of the contradicting pairs are superseded, and no related one is.
+// Without a model, at least 70 % of the contradicting pairs are superseded if they are reported as turns, and no
+// related one is.
 func TestMeasure_RulesSupersede(t *testing.T) {
 	t.Parallel()
+	server, err := target.Start(t.Context(), target.Options{Size: target.Small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
 	for _, language := range []string{"en", "zh"} {
-		r := measure(t, language, false)
+		r := measure(t, language, func(pairs []Pair, others func(Pair) []string) (Result, error) {
+			return MeasureTurns(t.Context(), server.Client, pairs, others)
+		})
 		t.Logf("%+v", r)
 		if float64(r.Contradicts.Superseded) < 0.7*float64(r.Contradicts.Pairs) || r.Related.Superseded != 0 {
 			t.Errorf("%+v", r)
@@ -90,7 +101,7 @@ func TestMeasure_JudgeIsAskedOfObliqueContradictions(t *testing.T) {
 		}
 		pairs = sparse(pairs, 3)
 		others := func(Pair) []string { return everyday[language][:120] }
-		r, err := Measure(t.Context(), bilingual.New(), pairs, others, true)
+		r, err := Measure(t.Context(), bilingual.New(), pairs, others)
 		if err != nil || r.Others != 120 || r.Contradicts.Pairs != len(pairs) || len(pairs) < 5 ||
 			float64(r.Contradicts.Asked) < 0.75*float64(len(pairs)) || r.Calls > r.Facts {
 			t.Errorf("%+v, %v", r, err)

@@ -1,12 +1,14 @@
 package contradictions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"slices"
 	"text/tabwriter"
 
+	"hippocampus/cmd/bench/target"
 	"hippocampus/internal/llm"
 )
 
@@ -24,12 +26,22 @@ type Among struct {
 	Counts   []int               // of other statements; each count is measured alone
 }
 
-// Run measures the pairs of a half, in each language.
-func Run(ctx context.Context, embedder llm.Embedder, all []Pair, half string, among Among) (Report, error) {
-	r := Report{Embedder: embedder.Model(), Half: half}
+// AllPairs is the half that has the pairs of both halves.
+const AllPairs = "all"
+
+// Run measures the pairs of a half, in each language: with the honest judge, and without a model on a server.
+func Run(
+	ctx context.Context, embedder llm.Embedder, all []Pair, half string, among Among,
+) (r Report, err error) {
+	r = Report{Embedder: embedder.Model(), Half: half}
+	server, err := target.Start(ctx, target.Options{Size: target.Small})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = cmp.Or(err, server.Close()) }()
 	for _, language := range []string{"en", "zh"} {
 		ofLanguage := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return p.Language != language })
-		pairs := slices.DeleteFunc(slices.Clone(ofLanguage), func(p Pair) bool { return p.Half != half })
+		pairs := slices.DeleteFunc(slices.Clone(ofLanguage), func(p Pair) bool { return half != AllPairs && p.Half != half })
 		if len(pairs) == 0 {
 			return r, fmt.Errorf("there are no pairs in the language %s of the half %s", language, half)
 		}
@@ -42,13 +54,15 @@ func Run(ctx context.Context, embedder llm.Embedder, all []Pair, half string, am
 			}
 		}
 		for _, others := range others {
-			for into, judged := range map[*[]Result]bool{&r.Judged: true, &r.Rules: false} {
-				result, err := Measure(ctx, embedder, pairs, others, judged)
-				if err != nil {
-					return r, err
-				}
-				*into = append(*into, result)
+			judged, err := Measure(ctx, embedder, pairs, others)
+			if err != nil {
+				return r, err
 			}
+			rules, err := MeasureTurns(ctx, server.Client, pairs, others)
+			if err != nil {
+				return r, err
+			}
+			r.Judged, r.Rules = append(r.Judged, judged), append(r.Rules, rules)
 		}
 	}
 	return r, nil
