@@ -156,6 +156,8 @@ type Jobs interface {
 	Job(ctx context.Context, id int64) (JobInfo, error)
 	// ListJobs pages through the jobs of some kinds, newest first.
 	ListJobs(ctx context.Context, f JobFilter) ([]JobInfo, error)
+	// WaitingJobs counts the jobs of a kind that have not ended, including those that run.
+	WaitingJobs(ctx context.Context, kind string) (int64, error)
 }
 
 // JobFilter chooses jobs.

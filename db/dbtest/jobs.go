@@ -98,6 +98,11 @@ func enqueueJobs(t *testing.T, s db.Store) {
 	wantListed(db.JobFilter{Kinds: one, Limit: 10}, tuesday.ID, first.ID)
 	wantListed(db.JobFilter{Kinds: one, Limit: 10, Before: first.ID})
 	wantListed(db.JobFilter{Kinds: []string{"unknown"}, Limit: memory.MaxPage})
+	for kind, want := range map[string]int64{"dbtest_test": 2, "dbtest_other": 1, "unknown": 0} {
+		waiting, err := s.WaitingJobs(t.Context(), kind)
+		must(t, err)
+		wantSame(t, "waiting jobs", waiting, want)
+	}
 }
 
 func enqueueJobsAtOnce(t *testing.T, s db.Store) {

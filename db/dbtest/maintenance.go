@@ -225,6 +225,7 @@ func everyMaintenance(ctx context.Context, s db.Store) map[string]error {
 	_, errs["VoidLeases"] = s.VoidLeases(ctx, epoch, db.Longest{})
 	_, errs["Beat"] = s.Beat(ctx, id, time.Minute)
 	_, errs["ListJobs"] = s.ListJobs(ctx, db.JobFilter{Kinds: []string{"dbtest_work"}, Limit: 1})
+	_, errs["WaitingJobs"] = s.WaitingJobs(ctx, "dbtest_work")
 	return errs
 }
 
@@ -300,4 +301,6 @@ func exerciseMaintenance(t *testing.T, s db.Store, owner memory.Owner, known []s
 		_, err = s.ListJobs(ctx, f)
 		must(t, err)
 	}
+	_, err = s.WaitingJobs(ctx, job.Kind)
+	must(t, err)
 }

@@ -37,3 +37,9 @@ func (s *Store) Beat(ctx context.Context, process string, silence time.Duration)
 	})
 	return freed, s.fault(err, "note that this process works")
 }
+
+func (s *Store) WaitingJobs(ctx context.Context, kind string) (int64, error) {
+	waiting, _, err := first(ctx, s.conn, only[int64], `SELECT count(*) FROM river_job
+		WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled')`, kind)
+	return waiting, s.fault(err, "count the waiting jobs")
+}

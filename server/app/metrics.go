@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"hippocampus/ingest/write"
 	"hippocampus/internal/memory"
 )
 
@@ -17,6 +18,7 @@ func newMetrics(b base, s *stores, m *models, r *reading, w *writing) *prometheu
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		backlog(s, b.now),
+		waitingJudgements(s),
 		drift(s),
 		caches(r, w),
 		prompts(m.counts),
@@ -109,6 +111,21 @@ func backlog(s *stores, now func() time.Time) collector {
 		ch <- gauge(oldestGauge, age)
 		for i, older := range backlogAges {
 			ch <- gauge(olderGauge, float64(counts.Before[i]), older.name)
+		}
+	}}
+}
+
+var judgeAgainGauge = describe("hippocampus_judgements_waiting",
+	"Jobs that will ask the judge again about memories on which it gave no verdict.")
+
+// waitingJudgements collects the gauge of the judgements that are to be repeated. It omits it if the database is
+// unavailable.
+func waitingJudgements(s *stores) collector {
+	return collector{[]*prometheus.Desc{judgeAgainGauge}, func(ch chan<- prometheus.Metric) {
+		ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
+		defer cancel()
+		if waiting, err := s.record.WaitingJobs(ctx, write.JudgeAgain{}.Kind()); err == nil {
+			ch <- gauge(judgeAgainGauge, float64(waiting))
 		}
 	}}
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -28,6 +29,9 @@ func TestJudge_IsAskedAgainAfterAFailure(t *testing.T) {
 			return s.call("POST", "/v1/memories", write, 201).body["id"].(string)
 		}
 		old, moved := write("Ada lives in Beijing"), write("Ada moved to Shanghai")
+		if got := s.call("GET", "/metrics", nil, 200).raw; !strings.Contains(got, "\nhippocampus_judgements_waiting 1\n") {
+			t.Errorf("the metrics: %s", got)
+		}
 		isAnswering.Store(true)
 		eventually(t, "the old home being superseded", func() string {
 			r := s.call("GET", "/v1/memories/"+old, nil, 200)

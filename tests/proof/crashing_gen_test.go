@@ -1819,6 +1819,12 @@ func (store *crashingStore) VoidLeases(ctx context.Context, now time.Time, longe
 	})
 }
 
+func (store *crashingStore) WaitingJobs(ctx context.Context, kind string) (int64, error) {
+	return get(store.fuse, "WaitingJobs", func() (int64, error) {
+		return store.real.WaitingJobs(ctx, kind)
+	})
+}
+
 func (store *crashingStore) Webhook(ctx context.Context, appID string, id string) (memory.Webhook, error) {
 	return get(store.fuse, "Webhook", func() (memory.Webhook, error) {
 		return store.real.Webhook(ctx, appID, id)
