@@ -61,8 +61,11 @@ func (s *Service) WriteBatch(ctx context.Context, writes []Write) []BatchResult 
 			owners = append(owners, m.Owner)
 		}
 		draft := write.Draft{Memory: m, Compare: write.ByRules}
-		if writes[places[n]].Dedup {
+		switch w := writes[places[n]]; {
+		case w.Dedup:
 			draft.Compare = write.Judged
+		case w.Alone:
+			draft.Compare = write.Alone
 		}
 		drafts[m.Owner] = append(drafts[m.Owner], draft)
 		of[m.Owner] = append(of[m.Owner], places[n])

@@ -35,7 +35,8 @@ type Write struct {
 	Tags           []string
 	Metadata       json.RawMessage
 	Pinned         bool
-	Dedup          bool // merge into a similar active memory
+	Dedup          bool // it is compared like a fact of a turn, and may be merged into an active memory
+	Alone          bool // it is compared with nothing; otherwise, without Dedup, rules compare it
 	Expires        memory.Expiry
 }
 

@@ -14,7 +14,7 @@ import (
 type Rewrite struct {
 	Owner  memory.Owner
 	Cause  string   // recorded with each event
-	Add    []Write  // of the owner, and each a memory of its own; Dedup is ignored
+	Add    []Write  // of the owner, and each a memory of its own, compared with nothing
 	Forget []string // ids; memories that are not active stay as they are
 	Edit   []string // ids of memories that OnEdit changes, in any status
 	OnEdit func(m *memory.Memory)

@@ -97,15 +97,17 @@ func TestRules_CompareWhatIsWrittenAsGiven(t *testing.T) {
 		t.Error("the judge is asked")
 		return llmtest.Status(500)
 	})
-	given := func(content string) write.Written {
+	give := func(w Write) write.Written {
 		t.Helper()
 		b.clock.Advance(time.Hour)
-		written, err := b.Write(t.Context(), Write{Owner: ada, Content: content})
+		w.Owner = ada
+		written, err := b.Write(t.Context(), w)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return written
 	}
+	given := func(content string) write.Written { return give(Write{Content: content}) }
 	tea, porto, again := given("Likes tea."), given("I live in Porto."), given("I live in Porto.")
 	if tea.Verdict != memory.Kept || again.Verdict != memory.Kept || again.Memory.ID == porto.Memory.ID {
 		t.Errorf("written as given: %+v, %+v", porto, again)
@@ -114,8 +116,10 @@ func TestRules_CompareWhatIsWrittenAsGiven(t *testing.T) {
 	if !strings.Contains(braga.Reason, "one home at a time") {
 		t.Errorf("the reason is %q", braga.Reason)
 	}
+	faro := give(Write{Content: "I live in Faro now.", Alone: true})
 	for id, want := range map[string]memory.Status{
-		tea.Memory.ID: memory.Active, porto.Memory.ID: memory.Superseded, again.Memory.ID: memory.Superseded,
+		faro.Memory.ID: memory.Active, tea.Memory.ID: memory.Active, porto.Memory.ID: memory.Superseded,
+		again.Memory.ID: memory.Superseded,
 		braga.Memory.ID: memory.Active,
 	} {
 		if m := b.stored(id); m.Status != want {

@@ -104,7 +104,7 @@ func (w *Writer) claimAny(drafts []Draft) bool {
 	})
 }
 
-// sparing returns the drafts, of which those that no rule concerns are not compared by rules.
+// sparing returns the drafts, and compares by rules only those that a rule concerns.
 func (w *Writer) sparing(drafts []Draft) []Draft {
 	drafts = slices.Clone(drafts)
 	for i, d := range drafts {

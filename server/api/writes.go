@@ -24,7 +24,7 @@ type writeRequest struct {
 	Tags           []string        `json:"tags"`
 	Metadata       json.RawMessage `json:"metadata"`
 	Pinned         bool            `json:"pinned"`
-	Dedup          bool            `json:"dedup"`
+	Dedup          *bool           `json:"dedup"`
 	ExpiresAt      string          `json:"expires_at"`
 }
 
@@ -33,11 +33,13 @@ func (b writeRequest) write(key memory.Key, c *frame.Checks) ingest.Write {
 	c.Note("content", memory.CheckContent(b.Content, memory.MaxContentRunes))
 	c.Note("tags", memory.CheckTags(b.Tags))
 	c.OptionalIDs("", b.AgentID, b.ConversationID)
+	isSet := b.Dedup != nil
 	return ingest.Write{
 		Owner: c.Owner("user_id", key, b.UserID), Content: b.Content,
 		Importance: b.Importance, Domain: b.Domain, Type: b.Type, At: c.Time("at", b.At),
 		ConversationID: b.ConversationID, AgentID: b.AgentID, Tags: b.Tags,
-		Metadata: c.Metadata("metadata", b.Metadata), Pinned: b.Pinned, Dedup: b.Dedup,
+		Metadata: c.Metadata("metadata", b.Metadata), Pinned: b.Pinned,
+		Dedup: isSet && *b.Dedup, Alone: isSet && !*b.Dedup,
 		Expires: c.Expiry("expires_at", b.ExpiresAt),
 	}
 }

@@ -165,6 +165,9 @@ func (s server) add(ctx context.Context, of scope, bullets []*memoryfile.Bullet,
 		if of.agent != "" {
 			items[i]["agent_id"] = of.agent
 		}
+		if b.Rival() != "" {
+			items[i]["dedup"] = false // both texts stay, for the user to choose
+		}
 	}
 	var answer struct {
 		Results []struct {

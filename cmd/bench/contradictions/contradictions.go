@@ -126,7 +126,8 @@ func Measure(
 		if err != nil {
 			return r, fmt.Errorf("%s / %s: %w", p.Older, p.Newer, err)
 		}
-		if count := r.add(p, superseded); asked {
+		count := r.add(p, superseded)
+		if asked {
 			count.Asked++
 		}
 	}

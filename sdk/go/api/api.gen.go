@@ -6643,7 +6643,8 @@ type MemoryRequest struct {
 	// Example: chat-81
 	ConversationID *ConversationID `json:"conversation_id,omitempty"`
 
-	// Dedup Whether to merge into an active memory of the user that says the same.
+	// Dedup `true`: ask the judge, and merge into an active memory of the user that says the same. `false`: compare with
+	// nothing. Left out: rules compare, and the memory is one of its own.
 	Dedup *bool `json:"dedup,omitempty"`
 
 	// Domain The intent domain.
@@ -13826,8 +13827,10 @@ type ClientInterface interface {
 
 	// CreateMemoryWithBody Write a memory
 	//
-	// Stores a memory as given, without a scorer. The very next recall can find it. With `dedup: true` it merges into
-	// an active memory of the user that says the same, which keeps the tags of both (32 at most, its own first). Role: write.
+	// Stores a memory as given, without a scorer. The very next recall can find it. It supersedes what it contradicts
+	// by rules, such as a former home, and `reason` says so. With `dedup: true` the judge is asked as well, and it
+	// merges into an active memory of the user that says the same, which keeps the tags of both (32 at most, its own
+	// first). With `dedup: false` it is compared with nothing. Role: write.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -13836,8 +13839,10 @@ type ClientInterface interface {
 
 	// CreateMemory Write a memory
 	//
-	// Stores a memory as given, without a scorer. The very next recall can find it. With `dedup: true` it merges into
-	// an active memory of the user that says the same, which keeps the tags of both (32 at most, its own first). Role: write.
+	// Stores a memory as given, without a scorer. The very next recall can find it. It supersedes what it contradicts
+	// by rules, such as a former home, and `reason` says so. With `dedup: true` the judge is asked as well, and it
+	// merges into an active memory of the user that says the same, which keeps the tags of both (32 at most, its own
+	// first). With `dedup: false` it is compared with nothing. Role: write.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -16527,8 +16532,10 @@ func (c *Client) ListMemories(ctx context.Context, params *ListMemoriesParams, r
 
 // CreateMemoryWithBody Write a memory
 //
-// Stores a memory as given, without a scorer. The very next recall can find it. With `dedup: true` it merges into
-// an active memory of the user that says the same, which keeps the tags of both (32 at most, its own first). Role: write.
+// Stores a memory as given, without a scorer. The very next recall can find it. It supersedes what it contradicts
+// by rules, such as a former home, and `reason` says so. With `dedup: true` the judge is asked as well, and it
+// merges into an active memory of the user that says the same, which keeps the tags of both (32 at most, its own
+// first). With `dedup: false` it is compared with nothing. Role: write.
 //
 // Takes any type of body and a specified content type.
 //
@@ -16547,8 +16554,10 @@ func (c *Client) CreateMemoryWithBody(ctx context.Context, contentType string, b
 
 // CreateMemory Write a memory
 //
-// Stores a memory as given, without a scorer. The very next recall can find it. With `dedup: true` it merges into
-// an active memory of the user that says the same, which keeps the tags of both (32 at most, its own first). Role: write.
+// Stores a memory as given, without a scorer. The very next recall can find it. It supersedes what it contradicts
+// by rules, such as a former home, and `reason` says so. With `dedup: true` the judge is asked as well, and it
+// merges into an active memory of the user that says the same, which keeps the tags of both (32 at most, its own
+// first). With `dedup: false` it is compared with nothing. Role: write.
 //
 // Takes a body of the `application/json` content type.
 //

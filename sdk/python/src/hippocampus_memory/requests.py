@@ -1822,7 +1822,11 @@ class MemoryRequest(TypedDict):
     expires_at: NotRequired[ExpiresOn]
     pinned: NotRequired[Pinned]
     dedup: NotRequired[bool]
-    """Whether to merge into an active memory of the user that says the same."""
+    """
+    `true`: ask the judge, and merge into an active memory of the user that says the same. `false`: compare with
+    nothing. Left out: rules compare, and the memory is one of its own.
+
+    """
 
 
 MemoryStatus: TypeAlias = Literal["active", "superseded", "consolidated", "forgotten"] | str

@@ -368,8 +368,10 @@ export interface paths {
         put?: never;
         /**
          * Write a memory
-         * @description Stores a memory as given, without a scorer. The very next recall can find it. With `dedup: true` it merges into
-         *     an active memory of the user that says the same, which keeps the tags of both (32 at most, its own first). Role: write.
+         * @description Stores a memory as given, without a scorer. The very next recall can find it. It supersedes what it contradicts
+         *     by rules, such as a former home, and `reason` says so. With `dedup: true` the judge is asked as well, and it
+         *     merges into an active memory of the user that says the same, which keeps the tags of both (32 at most, its own
+         *     first). With `dedup: false` it is compared with nothing. Role: write.
          */
         post: operations["createMemory"];
         delete?: never;
@@ -4919,8 +4921,8 @@ export interface components {
             expires_at?: components["schemas"]["ExpiresOn"];
             pinned?: components["schemas"]["Pinned"];
             /**
-             * @description Whether to merge into an active memory of the user that says the same.
-             * @default false
+             * @description `true`: ask the judge, and merge into an active memory of the user that says the same. `false`: compare with
+             *     nothing. Left out: rules compare, and the memory is one of its own.
              */
             dedup?: boolean;
         };
